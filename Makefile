@@ -431,9 +431,9 @@ clean:
 
 help:
 	@echo 'sudo make demo     install what is missing, build, show one stall live'
-	@echo 'sudo make test     install what is missing, build, test: of the live cases a third, on each day another'
+	@echo 'sudo make test     install what is missing, build, test: of the live cases a fourth, on each day another'
 	@echo 'make               build build/netstall'
-	@echo 'sudo make nightly  all tests, in three nights every way of every suite on each kernel and all with'
+	@echo 'sudo make nightly  all tests, in four nights every way of every suite on each kernel and all with'
 	@echo '                   sanitizers, fuzzers for a minute each, a hundred new random programs, a soak'
 	@echo 'make check         the tests that need no root'
 	@echo 'make docs          what documents list of causes, facts and losses, from their rows'

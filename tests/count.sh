@@ -15,7 +15,7 @@
 # A fault that shows in 30% of the runs is right twice in half of the times that it shows. So the file $HISTORY holds how often each
 # case was unsteady (tests/history.awk), and one that is so again and again fails the run. Each run begins with $HISTORY, or with
 # $HISTORY_NEW where that is newer, writes $HISTORY_NEW and prints it behind `# history:`. Who mends or removes a case takes its line
-# out; who has a run to add copies $HISTORY_NEW over $HISTORY. A part of which a third ran ($NETSTALL_THIRD, $THIRDS) ran a third of a time.
+# out; who has a run to add copies $HISTORY_NEW over $HISTORY. A part of which a fourth ran ($NETSTALL_DAY, $BY_DAY) ran a fourth of a time.
 #
 # The last lines: `# unsteady: N of N cases: NAME, ...`, `# left running by PART: ...`, `# failed: NAME: why` of each that did, and
 # `N passed, N failed, N skipped` alone on its line.
@@ -25,7 +25,7 @@ may_run_again() { [[ $1 == @(live|clang/live|san/live|recipes|programs|random|sc
 KEPT=${KEPT:-build/failed}
 HISTORY=${HISTORY:-tests/history}
 HISTORY_NEW=${HISTORY_NEW:-build/history}
-THIRDS=${THIRDS:-live score programs}
+BY_DAY=${BY_DAY:-live score programs}
 passed=0 failed=0 skipped=0
 again=()         # cases to be run again
 declare -A first # NAME: how it failed first
@@ -179,7 +179,7 @@ keep_history() {
     mkdir -p "$(dirname "$HISTORY_NEW")"
     {
         for name in "${!ran[@]}"; do
-            [ "${NETSTALL_THIRD:-all}" != all ] && [[ " $THIRDS " == *" $name "* ]] && echo "third $name" || echo "ran $name"
+            [ "${NETSTALL_DAY:-all}" != all ] && [[ " $BY_DAY " == *" $name "* ]] && echo "fourth $name" || echo "ran $name"
         done
         [ $# = 0 ] || printf 'unsteady %s\n' "$@"
     } | awk -f tests/history.awk "$old" - >"$HISTORY_NEW.now" 2>"$HISTORY_NEW.bad" || { not_ok "history: it cannot be read: $old" && return; }

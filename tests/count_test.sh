@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.." || exit 2
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-export NETSTALL_THIRD=all KEPT=$scratch/kept TURN=$scratch/turn HISTORY=$scratch/history HISTORY_NEW=$scratch/history.new
+export NETSTALL_DAY=all KEPT=$scratch/kept TURN=$scratch/turn HISTORY=$scratch/history HISTORY_NEW=$scratch/history.new
 : >"$HISTORY"
 status=0
 
@@ -115,17 +115,18 @@ run_of one_percent_of_many 0 "10 of 1000 cases: $(names 10)" "1000 passed, 0 fai
 run_of too_many_to_run_again 1 "0 of 1000 cases" "989 passed, 11 failed, 0 skipped" "$(some 989 11)"
 if [ -s "$TURN" ]; then echo "not ok count/too_many_run_again" && status=1; fi
 
-# Of each class a third, of few one; all in three days.
-classes='a 1,a 2,a 3,a 4,b 5,b 6,c 7'
-third_of() {
+# Of each class a fourth, of few one; all in four days.
+classes='a 1,a 2,a 3,a 4,a 5,b 6,b 7,c 8'
+day_of() {
     local made
-    made=$(tr , '\n' <<<"$classes" | awk -v third="$1" -f tests/third.awk | paste -sd' ')
-    if [ "$made" = "$2" ]; then echo "ok count/third_$1"; else echo "not ok count/third_$1: '$made'" && status=1; fi
+    made=$(tr , '\n' <<<"$classes" | awk -v day="$1" -f tests/day.awk | paste -sd' ')
+    if [ "$made" = "$2" ]; then echo "ok count/day_$1"; else echo "not ok count/day_$1: '$made'" && status=1; fi
 }
-third_of 0 '1 4 5 7'
-third_of 1 '2 6 7'
-third_of 2 '3 5 7'
-third_of all '1 2 3 4 5 6 7'
+day_of 0 '1 5 7 8'
+day_of 1 '2 6 8'
+day_of 2 '3 7 8'
+day_of 3 '4 6 8'
+day_of all '1 2 3 4 5 6 7 8'
 
 # The history: history_of NAME STATUS BEFORE AFTER FAILURE CASE: a run in which this case failed first. BEFORE and AFTER are the
 # file's lines, divided by commas; FAILURE is a line that is printed, or empty.
@@ -155,10 +156,10 @@ history_of another_one_was 0 'ran 5 live,unsteady 3 live/other' 'ran 6 live,unst
 history_of a_fault_is_none 1 'ran 5 live' 'ran 6 live' '' live/always
 history_of wrong_in_the_end 1 'ran 30 live' 'ran 31 live,unsteady 1 live/third' '' live/third
 history_of is_halved 0 'ran 40 live,unsteady 2 live/other' 'ran 20 live,unsteady 1 live/other' '' live/once
-NETSTALL_THIRD=1 history_of a_third_of_a_part 0 'ran 3.67 live,unsteady 1 live/other' 'ran 4 live,unsteady 1 live/once,unsteady 1 live/other' '' live/once
-NETSTALL_THIRD=1 history_of a_third_again 1 'ran 4 live,unsteady 1 live/once' 'ran 4.33 live,unsteady 2 live/once' \
-    'not ok history/live/once: it failed first in 2 of 4.33 runs of its part' live/once
-NETSTALL_THIRD=1 history_of a_vm_ran_whole 0 'ran 3 vm-6.1/core-fentry' 'ran 4 vm-6.1/core-fentry,unsteady 1 vm-6.1/core-fentry/once' '' \
+NETSTALL_DAY=1 history_of a_fourth_of_a_part 0 'ran 3.75 live,unsteady 1 live/other' 'ran 4 live,unsteady 1 live/once,unsteady 1 live/other' '' live/once
+NETSTALL_DAY=1 history_of a_fourth_again 1 'ran 4 live,unsteady 1 live/once' 'ran 4.25 live,unsteady 2 live/once' \
+    'not ok history/live/once: it failed first in 2 of 4.25 runs of its part' live/once
+NETSTALL_DAY=1 history_of a_vm_ran_whole 0 'ran 3 vm-6.1/core-fentry' 'ran 4 vm-6.1/core-fentry,unsteady 1 vm-6.1/core-fentry/once' '' \
     vm-6.1/core-fentry/once
 history_of other_parts_stay 0 'ran 7 programs,unsteady 2 programs/x' 'ran 1 live,ran 7 programs,unsteady 1 live/once,unsteady 2 programs/x' '' live/once
 # A run adds to what the one before has left, until the repository's is newer.

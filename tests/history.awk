@@ -5,7 +5,7 @@
 #   ran RUNS PART            so often this part ran
 #   unsteady TIMES CASE      so often a case of it failed first, and was right when run again
 #
-# and of RUN `ran PART`, or `third PART` where only a third of its cases ran, and `unsteady CASE`. After 40 runs of a part its counts are halved: what is long ago counts less. On stderr
+# and of RUN `ran PART`, or `fourth PART` where only a fourth of its cases ran, and `unsteady CASE`. After 40 runs of a part its counts are halved: what is long ago counts less. On stderr
 # each case of RUN that is unsteady again and again: with a chance of 2% it would be so often in less than one of 100 histories.
 
 BEGIN { most = 40; rate = 0.02; alpha = 0.01 }
@@ -27,7 +27,7 @@ function at_least(times, runs,    k, term, sum) {
 FILENAME == ARGV[1] && $1 == "ran" { runs[$3] = $2; next }
 FILENAME == ARGV[1] && $1 == "unsteady" { times[$3] = $2; next }
 $1 == "ran" { runs[$2]++; next }
-$1 == "third" { runs[$2] += 1 / 3; next }
+$1 == "fourth" { runs[$2] += 1 / 4; next }
 $1 == "unsteady" { times[$2]++; now[$2] = 1 }
 END {
     for (name in now) {

@@ -9,13 +9,13 @@
 #                     nightly: all with NIGHTLY=1, roots, san, soak
 #                     or single parts
 #
-# Of live, score, programs, browser and vm a run has a third of each class of cases, on each day another (tests/third.awk), and what is
-# built in another way is on a day of its own: NETSTALL_THIRD is 0, 1 or 2, or `all`. What is asked for by name runs in any case.
+# Of live, score, programs, browser and vm a run has a fourth of each class of cases, on each day another (tests/day.awk), and what is
+# built in another way is on a day of its own: NETSTALL_DAY is 0 to 3, or `all`. What is asked for by name runs in any case.
 #
 # NIGHTLY=1: all, and what there is no time for in each run. Fuzzers run for a minute in place of 5 s; clang's build does the unit tests and a
 # live case of each command too; each live trace and score is recorded and compared with its recording, not each fifth; a hundred new
 # random programs are played. `roots`: the static file and the package in roots of Debian 11 to 13; `san`: pure and live with ASan and
-# UBSan; `soak`: ten minutes. In three nights (NETSTALL_NIGHT is 0, 1 or 2, or `all`) every suite runs by every way on other kernels
+# UBSan; `soak`: ten minutes. In four nights (NETSTALL_NIGHT is 0 to 3, or `all`) every suite runs by every way on other kernels
 # (tests/vm/parts), and every live case with the sanitizers.
 #
 # Each test is a line, `ok NAME`, `not ok NAME: why` or `skip NAME: why`; the last line is `N passed, N failed, N skipped`. Exit
@@ -27,9 +27,9 @@ export PATH=/usr/sbin:/usr/bin:/sbin:/bin:$PATH # see tests/live/lib.sh
 B=build
 [ -n "${SAN:-}" ] && B=build/san
 KEPT=$PWD/build/failed # what failed cases leave
-[[ " $* " != *" nightly "* ]] || export NIGHTLY=1 NETSTALL_NIGHT=${NETSTALL_NIGHT:-$((EPOCHSECONDS / 86400 % 3))}
-[ -z "${NIGHTLY:-}" ] || NETSTALL_THIRD=all
-export NETSTALL_THIRD=${NETSTALL_THIRD:-$((EPOCHSECONDS / 86400 % 3))}
+[[ " $* " != *" nightly "* ]] || export NIGHTLY=1 NETSTALL_NIGHT=${NETSTALL_NIGHT:-$((EPOCHSECONDS / 86400 % 4))}
+[ -z "${NIGHTLY:-}" ] || NETSTALL_DAY=all
+export NETSTALL_DAY=${NETSTALL_DAY:-$((EPOCHSECONDS / 86400 % 4))}
 . tests/count.sh
 
 # What counts the cases, and compares their figures, itself.
@@ -405,7 +405,7 @@ run_soak() {
 live() {
     NETSTALL=$B/netstall EXCHANGE=$B/tests/workload/exchange KEEP=$KEPT tests/live/run.sh --only "$@"
 }
-run_san_live() { NETSTALL_THIRD=${NETSTALL_NIGHT:-$NETSTALL_THIRD} B=build/san live "$1" --label san/live; }
+run_san_live() { NETSTALL_DAY=${NETSTALL_NIGHT:-$NETSTALL_DAY} B=build/san live "$1" --label san/live; }
 run_live() { live "${1:-*}"; }
 
 run_browser() {
@@ -480,13 +480,14 @@ run_again() {
     [ ${#vm[@]} = 0 ] || run_vm "${vm[@]}"
 }
 
-case $NETSTALL_THIRD in
+case $NETSTALL_DAY in
 0) beside=clang behind=(clang_live) ;;
 1) beside=static_build behind=(static image) ;;
 2) beside=fuzz behind=() ;;
+3) beside= behind=() ;;
 *) beside=clang+static_build+fuzz behind=(clang_live static image) ;;
 esac
-pure=(unit count+golden docs schema+profile+manual boundary) others=(browser,live,recipes,programs,random,score+"$beside" "${behind[@]}" vm)
+pure=(unit count+golden docs schema+profile+manual boundary) others=(browser,live,recipes,programs,random,score${beside:++$beside} "${behind[@]}" vm)
 parts=()
 for part in "$@"; do
     case $part in
@@ -506,6 +507,6 @@ if [ $status != 0 ] || [ -n "$said" ]; then
     exit 1
 fi
 rm -rf "$KEPT"
-[ "$NETSTALL_THIRD" = all ] || echo "# of each class of cases a third, of three days this is $NETSTALL_THIRD; all: NETSTALL_THIRD=all"
+[ "$NETSTALL_DAY" = all ] || echo "# of each class of cases a fourth, of four days this is $NETSTALL_DAY; all: NETSTALL_DAY=all"
 run_parts "${parts[@]}"
 end_run

@@ -14,14 +14,14 @@
 # Beside others a case has no tolerance for a machine that is short of CPUs. If it fails there and the CPUs were short, that
 # counts neither way, and it runs once more among those that run alone.
 # A trace is recorded too in each fifth case, and the recording compared; with NIGHTLY=1 in all.
-# NETSTALL_THIRD: of all cases those of that day (tests/third.awk), and all of EACH_RUN. A class are three or more of a file whose names
+# NETSTALL_DAY: of all cases those of that day (tests/day.awk), and all of EACH_RUN. A class are three or more of a file whose names
 # begin with the same word, the others of a file, and those that run alone.
 # One line a case: `ok LABEL/NAME`, `not ok LABEL/NAME: why`, `skip LABEL/NAME: why`; behind the last `end LABEL`. Status 1 if any
 # failed; what such a case had written is kept in $KEEP/LABEL/NAME, if KEEP is set.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 
-ATTACH=() LABEL=live QUICK='' ONLY='*' CASES=() NETSTALL_THIRD=${NETSTALL_THIRD:-all}
+ATTACH=() LABEL=live QUICK='' ONLY='*' CASES=() NETSTALL_DAY=${NETSTALL_DAY:-all}
 while [ $# -gt 0 ]; do
     case $1 in
     --attach) ATTACH=(-C "attach=$2") && shift ;;
@@ -197,8 +197,8 @@ run_beside() {
 
 # Those that are wanted, by their files.
 cases_of() {
-    local third=$NETSTALL_THIRD
-    [ "$ONLY" = '*' ] && [ -z "$QUICK" ] || third=all
+    local day=$NETSTALL_DAY
+    [ "$ONLY" = '*' ] && [ -z "$QUICK" ] || day=all
     awk -v alone="${ALONE_CASES//$'\n'/ }" -v each="${EACH_RUN//$'\n'/ }" '
         function is_in(list) { return index(" " list " ", " " name " ") }
         /^case_[a-z0-9_]*\(\)/ {
@@ -211,7 +211,7 @@ cases_of() {
                 name = names[i]
                 print is_in(each) ? name : is_in(alone) ? "alone" : of_word[word[i]] < 3 ? file[i] : word[i], name
             }
-        }' "${CASES[@]}" | awk -v third="$third" -f tests/third.awk
+        }' "${CASES[@]}" | awk -v day="$day" -f tests/day.awk
 }
 
 beside=() alone=()

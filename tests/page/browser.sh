@@ -3,7 +3,7 @@
 #
 # Pages of reports in a headless Chromium: of golden traces, and of one with as many stalls as are listed. tests/page/browser.js uses each.
 #
-#   browser.sh     $BUILD: where the tests were built; NETSTALL_THIRD: of the golden traces those of that day (tests/third.awk)
+#   browser.sh     $BUILD: where the tests were built; NETSTALL_DAY: of the golden traces those of that day (tests/day.awk)
 #
 # Lines `ok NAME`, `not ok NAME: why`, `skip NAME: why`. Exit status 1 if any failed.
 set -u
@@ -51,7 +51,7 @@ many() {
 }
 
 traces=(nagle-delack lock rto uring-split peer-app hostile-comm throttled no-connection lost-events marks whole-machine)
-for trace in $(printf 'page %s\n' "${traces[@]}" | awk -v third="${NETSTALL_THIRD:-all}" -f tests/third.awk); do
+for trace in $(printf 'page %s\n' "${traces[@]}" | awk -v day="${NETSTALL_DAY:-all}" -f tests/day.awk); do
     use $trace tests/golden/$trace.trace 400000
 done
 many >"$home/many.trace"

@@ -4,7 +4,7 @@
 # Flame graphs in a headless Chromium: loads each as the file that it is, and lets tests/profile/browser.js use it.
 #
 #   browser.sh     $BUILD: where the tests were built; the profiles are those of tests/unit/render/profile_fixture.h, by
-#                  NETSTALL_THIRD those of that day (tests/third.awk)
+#                  NETSTALL_DAY those of that day (tests/day.awk)
 #
 # Lines `ok NAME`, `not ok NAME: why`, `skip NAME: why`. Exit status 1 if any failed.
 set -u
@@ -27,7 +27,7 @@ with_tests() { # with_tests NAME
     printf ']]></script>\n</svg>\n'
 }
 
-for name in $("$program" --list | sed 's/^/svg /' | awk -v third="${NETSTALL_THIRD:-all}" -f tests/third.awk); do
+for name in $("$program" --list | sed 's/^/svg /' | awk -v day="${NETSTALL_DAY:-all}" -f tests/day.awk); do
     "$program" --dump svg "$name" >"$home/made.svg"
     # What it would load from elsewhere, it does not have. Namespaces are names, not addresses.
     if grep -o '\(https\?:\|file:\|//\)[^"<> ]*' "$home/made.svg" | grep -v '^http://www.w3.org/\(2000/svg\|1999/xhtml\)$' |

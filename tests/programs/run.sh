@@ -5,7 +5,7 @@
 #
 #   run.sh [--only PATTERN] [--open] [--keep DIR] [--list]
 #
-# Two cases at a time (CASES_AT_ONCE). NETSTALL_THIRD: of all programs those of that day (tests/third.awk).
+# Two cases at a time (CASES_AT_ONCE). NETSTALL_DAY: of all programs those of that day (tests/day.awk).
 #
 # --only   those that match, by NAME or NAME.VIEW, where the view is what is traced: client, server or both
 # --open   also the views that netstall still names wrong, which the file `open` lists
@@ -164,8 +164,8 @@ end_one() {
 }
 
 mapfile -t ALL < <(/usr/bin/python3 $here/driver.py --list)
-third=$([ "$ONLY" = '*' ] && echo "${NETSTALL_THIRD:-all}")
-for name in $(printf '%s\n' "${ALL[@]%.*}" | uniq | sed 's/^/program &/' | awk -v third="$third" -f tests/third.awk); do
+day=$([ "$ONLY" = '*' ] && echo "${NETSTALL_DAY:-all}")
+for name in $(printf '%s\n' "${ALL[@]%.*}" | uniq | sed 's/^/program &/' | awk -v day="$day" -f tests/day.awk); do
     [ ${#running[@]} -lt "${CASES_AT_ONCE:-2}" ] || end_one
     run_case "$name" >"$WORK/$name" &
     running[$!]=$name

@@ -13,7 +13,7 @@
 # --record  writes tests/scenarios/recorded/WAY-KERNEL[-quick] instead of comparing with it. What is recorded is never lowered
 #           unless --lower says why: the reason is written beside the value. A cause that did not run keeps its record.
 #
-# NETSTALL_THIRD: of all scenarios those of that day (tests/third.awk); the cause that one makes is its class.
+# NETSTALL_DAY: of all scenarios those of that day (tests/day.awk); the cause that one makes is its class.
 #
 # Prints a line for each scenario, `ok`, `not ok NAME: why` or `skip`, then behind `#` the confusion matrix and each cause, then one
 # line for them all, LABEL/matrix, one for what was skipped because the machine was slow, LABEL/machine, and `end LABEL`. A scenario
@@ -405,8 +405,8 @@ alone=() # scenes and options, to be played behind the others
 # scenes: the rows to be played. Of a cause of which they would make too few stalls each comes more than once, as NAME, NAME.2, ...:
 # of a few stalls nothing follows.
 scenes() {
-    local name cause count share when company follows options third=${NETSTALL_THIRD:-all}
-    [ -z "$ONLY$QUICK$AGAIN$RECORD" ] || third=all
+    local name cause count share when company follows options day=${NETSTALL_DAY:-all}
+    [ -z "$ONLY$QUICK$AGAIN$RECORD" ] || day=all
     while read -r name cause count share when company follows options; do
         [ -z "$QUICK" ] || [ "$when" = quick ] || continue
         [ -n "$ONLY" ] || [ "$when" != open ] || continue
@@ -414,7 +414,7 @@ scenes() {
         [ -z "$ONLY" ] || [[ $name == ${ONLY%.[0-9]} ]] || continue
         [ -z "$AGAIN" ] || grep -qx "$name" "$AGAIN/scenes" || continue
         echo "$cause $name $cause $count $share $when $company $follows $options"
-    done < <("$SCENE" --list) | awk -v third="$third" -f tests/third.awk | awk -v least="$([ -n "$ONLY" ] || echo $LEAST_STALLS)" '
+    done < <("$SCENE" --list) | awk -v day="$day" -f tests/day.awk | awk -v least="$([ -n "$ONLY" ] || echo $LEAST_STALLS)" '
         { line[NR] = $0; total[$2] += $3 }
         END {
             for (i = 1; i <= NR; i++) {

@@ -8,7 +8,7 @@
 #
 # NETSTALL_VM_BUDGET: seconds for all of it (2000). NETSTALL_VM_OUT: folder for what failed cases leave, as
 # vm-KERNEL/PART-WAY/CASE (build/vm-out).
-# NETSTALL_VM_PARTS: only those that match, as 'score:*' (all). NETSTALL_THIRD: of those that run on a day of their own these (0, 1, 2, or
+# NETSTALL_VM_PARTS: only those that match, as 'score:*' (all). NETSTALL_DAY: of those that run on a day of their own these (0 to 3, or
 # all). NETSTALL_NIGHT: also those of that night, likewise.
 # Two kernels run at a time; so does the pair of VMs that some parts need, of which one waits most of the time.
 #
@@ -118,9 +118,9 @@ parts_of() {
         part=${case#*/}
         [[ $case == "$1"/* && $(kind_of "$1" "${part%%-*}") == "$2" ]] && echo "${part/-/:}"
     done
-    [ -n "${NETSTALL_VM_CASES:-}" ] || awk -v kernel="$1" -v third="${NETSTALL_THIRD:-all}" -v night="${NETSTALL_NIGHT:-none}" '
+    [ -n "${NETSTALL_VM_CASES:-}" ] || awk -v kernel="$1" -v day="${NETSTALL_DAY:-all}" -v night="${NETSTALL_NIGHT:-none}" '
         function of(time, wanted) { return $4 == time wanted || wanted == "all" && $4 ~ "^" time "[0-9]$" }
-        !/^#/ && (NF == 3 || of("day", third) || of("night", night)) &&
+        !/^#/ && (NF == 3 || of("day", day) || of("night", night)) &&
             (($3 == "all" && kernel !~ /-/) || index("," $3 ",", "," kernel ",")) { print $1 ":" $2 }' tests/vm/parts |
         while read -r part; do [ "$(kind_of "$1" "${part%%:*}")" != "$2" ] || echo "$part"; done
 }

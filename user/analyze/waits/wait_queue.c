@@ -465,9 +465,10 @@ struct unexplained {
 	uint64_t start;
 	uint64_t length;
 	enum background background; /* it can only show a stall, and be none */
-	uint32_t acked; /* likewise: its request, on this connection, may be none; 0: it is one */
-	bool may_go_on; /* its request may not be over: that is judged as a whole then */
-	bool is_before; /* the incident that explains most of its request */
+	uint32_t acked;  /* likewise: its request, on this connection, may be none; 0: it is one */
+	bool may_go_on;  /* its request may not be over: that is judged as a whole then */
+	bool may_travel; /* what of it is the network's is the incident's: what was held has to
+			    travel */
 };
 
 static void set_aside(struct wait_queue *queue, const struct judged *judged, enum cause cause,
@@ -562,10 +563,7 @@ static void judge_explained(struct wait_queue *queue, const struct pending *pend
 		return;
 	if (!same)
 		same = reported_by_intervals(attribution, rest->length);
-	/* What was held has to travel all the same: that is the rest of one incident. Of a request
-	 * whose way there is in the incident, the rest is the way back. */
-	if (!same && (pending->kind != PENDING_REQUEST || rest->is_before) &&
-	    attribution__main_cause(attribution) == CAUSE_NETWORK)
+	if (!same && rest->may_travel && attribution__main_cause(attribution) == CAUSE_NETWORK)
 		same = overlap->stall;
 	if (same) {
 		join(queue, judged, wait, same);
@@ -621,28 +619,31 @@ static void judge_explained(struct wait_queue *queue, const struct pending *pend
 
 /*
  * Is it reported by itself? Not if it is shorter than the threshold, or if the wait is explained in
- * substance, by half or more: one incident is one stall. But what of a request comes before the
- * incident is another's: the server was at work before its answer was held. And where the incident
- * took the way there, what is left is the answer's, if it is at least nearly as long.
+ * substance, by half or more: one incident is one stall. But what of a request comes before or
+ * behind the incident is another's: the server was at work before its answer was held, or when it
+ * had the request that was. There the network's is the way of what was held, unless it is the way
+ * back of a request that was held: then it is nearly as long at least.
  */
 static bool find_unexplained(const struct wait_queue *queue, enum pending_kind kind,
 			     const struct ns_wait *wait, struct unexplained *rest)
 {
 	uint64_t length = wait->head.ts - wait->off_ts;
+	bool is_first, is_last;
 
 	overlap__find(&rest->overlap, queue->model, queue->intervals, queue->incidents, wait);
 	rest->length = overlap__gap(&rest->overlap, &rest->start);
 	rest->background = BACKGROUND_NOT;
 	rest->acked = 0;
-	rest->may_go_on = rest->is_before = false;
+	rest->may_go_on = false;
+	rest->may_travel = kind != PENDING_REQUEST;
 	if (rest->length < model__threshold(queue->model))
 		return false;
 	if (2 * overlap__total(&rest->overlap) < length)
 		return true;
-	rest->is_before = kind == PENDING_REQUEST && rest->start == wait->off_ts;
-	return rest->is_before ||
-	       (kind == PENDING_REQUEST && rest->start + rest->length == wait->head.ts &&
-		20 * rest->length >= 9 * length);
+	is_first = rest->start == wait->off_ts;
+	is_last = rest->start + rest->length == wait->head.ts;
+	rest->may_travel |= is_first || 20 * rest->length < 9 * length;
+	return kind == PENDING_REQUEST && (is_first || is_last);
 }
 
 static struct pending *find_pending(struct wait_queue *queue, const struct ns_wait *wait)

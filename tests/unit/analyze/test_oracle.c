@@ -11,6 +11,7 @@
 #include "tests/unit/analyze/simulator/simulator.h"
 #include "user/analyze/pipeline.h"
 #include "user/base/clock.h"
+#include "user/base/xalloc.h"
 #include "user/record/text.h"
 
 #define RIGHT_FILE "tests/unit/analyze/simulator/right.txt"
@@ -55,7 +56,7 @@ struct score {
 
 /* Of one kind of world in one view. */
 struct row {
-	struct score requests, lengths, stalls, verdicts, worlds;
+	struct score requests, lengths, stalls, told, verdicts, worlds;
 };
 
 /* Of a request: what is said. */
@@ -84,6 +85,12 @@ struct judged {
 	FILE *out;            /* NULL: nothing is printed */
 	uint64_t sums[2][CAUSE_COUNT];
 	uint64_t longest[CAUSE_COUNT];
+	struct truth {
+		uint32_t tid;
+		struct oracle_view view;
+	} * truths; /* of the requests that were judged */
+	size_t truth_count;
+	size_t truth_size;
 };
 
 /* The times of an end's requests do not overlap. */
@@ -224,9 +231,67 @@ static void judge_stalls(struct judged *judged, const struct oracle_view *truth)
 	}
 }
 
+static uint64_t common(const struct stall *stall, uint64_t from, uint64_t to)
+{
+	return clock__common(stall->start_ts, stall->end_ts, from + TEXT_TRACE_ORIGIN_NS,
+			     to + TEXT_TRACE_ORIGIN_NS);
+}
+
+/* Was it told already, of the same thread and cause? */
+static bool is_told_twice(const struct report *report, const struct stall *stall)
+{
+	for (const struct stall *other = report->stalls; other < stall; other++) {
+		if (other->cause == stall->cause && other->tid == stall->tid &&
+		    2 * clock__common(other->start_ts, other->end_ts, stall->start_ts,
+				      stall->end_ts) >=
+			    stall->end_ts - stall->start_ts)
+			return true;
+	}
+	return false;
+}
+
+/* What is told of the time of a request is of its cause there, most of it, and is told once. */
+static void judge_told(struct judged *judged)
+{
+	const struct report *report = judged->report;
+
+	for (size_t i = 0; i < report->stall_count; i++) {
+		const struct stall *stall = &report->stalls[i];
+		uint64_t length = stall->end_ts - stall->start_ts;
+		bool is_within = false, is_right = false;
+
+		for (size_t k = 0; k < judged->truth_count; k++) {
+			const struct oracle_view *truth = &judged->truths[k].view;
+			uint64_t ns = 0;
+
+			if (stall->tid != judged->truths[k].tid ||
+			    2 * common(stall, truth->from, truth->to) < length)
+				continue;
+			is_within = true;
+			for (size_t n = 0; n < truth->count; n++) {
+				if (truth->pieces[n].cause == stall->cause)
+					ns += common(stall, truth->pieces[n].from,
+						     truth->pieces[n].to);
+			}
+			is_right |= 2 * ns >= length;
+		}
+		if (!is_within || stall->is_between)
+			continue;
+		is_right = is_right && !is_told_twice(report, stall);
+		judged->row.told.of++;
+		judged->row.told.right += is_right;
+		if (judged->out && !is_right)
+			fprintf(judged->out, "  WRONG stall %u: %.3f, %.3f of %s, thread %u\n",
+				stall->number,
+				(double)(stall->start_ts - TEXT_TRACE_ORIGIN_NS) / SIM_MS,
+				(double)length / SIM_MS, cause__info(stall->cause)->id, stall->tid);
+	}
+}
+
 static void judge_request(struct judged *judged, size_t number, bool served)
 {
-	const struct sim_request *request = &judged->world->requests.v[number];
+	const struct sim_world *world = judged->world;
+	const struct sim_request *request = &world->requests.v[number];
 	const struct said *said = &judged->said[served][number];
 	struct oracle_view truth;
 	bool length, parts;
@@ -235,6 +300,10 @@ static void judge_request(struct judged *judged, size_t number, bool served)
 	/* It was put off by who was to be woken for it, and came to it by another way. */
 	if (truth.ns[CAUSE_UNKNOWN])
 		return;
+	judged->truths = xgrow(judged->truths, judged->truth_count, &judged->truth_size,
+			       sizeof(*judged->truths));
+	judged->truths[judged->truth_count++] = (struct truth){
+		world->threads[served ? request->answerer : request->thread].tid, truth};
 	for (size_t i = 0; i < truth.count; i++) {
 		const struct oracle_piece *piece = &truth.pieces[i];
 
@@ -334,6 +403,7 @@ static void forget(struct judged *judged, struct pipeline *pipeline)
 {
 	for (int i = 0; i < 2; i++)
 		free(judged->said[i]);
+	free(judged->truths);
 	pipeline__free(pipeline);
 }
 
@@ -343,6 +413,7 @@ static struct pipeline *judge(struct judged *judged, const struct sim_records *r
 
 	judged->report = pipeline__report(pipeline);
 	judge_requests(judged);
+	judge_told(judged);
 	judge_verdict(judged, judged->report);
 	judged->row.worlds.of = 1;
 	judged->row.worlds.right = judged->row.requests.right == judged->row.requests.of &&
@@ -515,6 +586,7 @@ static void add_row(struct row *sum, const struct row *row)
 	add_score(&sum->requests, &row->requests);
 	add_score(&sum->lengths, &row->lengths);
 	add_score(&sum->stalls, &row->stalls);
+	add_score(&sum->told, &row->told);
 	add_score(&sum->verdicts, &row->verdicts);
 	add_score(&sum->worlds, &row->worlds);
 }
@@ -563,16 +635,17 @@ static const char *row_name(size_t row)
 static void print_row(FILE *out, const char *prefix, const char *name, int view,
 		      const struct row *row)
 {
-	fprintf(out, "%s%-19s %-7s %5u /%5u %5u /%5u %5u /%5u %4u /%4u %4u /%4u\n", prefix, name,
-		sim_view__name((enum sim_view)view), row->requests.right, row->requests.of,
+	fprintf(out, "%s%-19s %-7s %5u /%5u %5u /%5u %5u /%5u %5u /%5u %4u /%4u %4u /%4u\n", prefix,
+		name, sim_view__name((enum sim_view)view), row->requests.right, row->requests.of,
 		row->lengths.right, row->lengths.of, row->stalls.right, row->stalls.of,
-		row->verdicts.right, row->verdicts.of, row->worlds.right, row->worlds.of);
+		row->told.right, row->told.of, row->verdicts.right, row->verdicts.of,
+		row->worlds.right, row->worlds.of);
 }
 
 static void print_rows(FILE *out, const char *prefix, struct row rows[ROWS][SIM_VIEWS])
 {
-	fprintf(out, "%s%-19s %-7s %12s %12s %12s %10s %10s\n", prefix, "world", "view", "requests",
-		"lengths", "stalls", "verdicts", "worlds");
+	fprintf(out, "%s%-19s %-7s %12s %12s %12s %12s %10s %10s\n", prefix, "world", "view",
+		"requests", "lengths", "stalls", "told", "verdicts", "worlds");
 	for (size_t row = 0; row < ROWS; row++) {
 		for (int view = 0; view < SIM_VIEWS; view++)
 			print_row(out, prefix, row_name(row), view, &rows[row][view]);
@@ -631,8 +704,8 @@ static bool read_row(const char *line, char name[32], char view[16], struct row 
 		return false;
 	line += len;
 	return read_score(&line, &row->requests) && read_score(&line, &row->lengths) &&
-	       read_score(&line, &row->stalls) && read_score(&line, &row->verdicts) &&
-	       read_score(&line, &row->worlds);
+	       read_score(&line, &row->stalls) && read_score(&line, &row->told) &&
+	       read_score(&line, &row->verdicts) && read_score(&line, &row->worlds);
 }
 
 static struct row *find_row(struct row rows[ROWS][SIM_VIEWS], const char *name, const char *view)
@@ -686,6 +759,7 @@ static unsigned count_worse(struct row rows[ROWS][SIM_VIEWS])
 		worse += is_worse(name, view, "requests", &now->requests, &then.requests);
 		worse += is_worse(name, view, "lengths", &now->lengths, &then.lengths);
 		worse += is_worse(name, view, "stalls", &now->stalls, &then.stalls);
+		worse += is_worse(name, view, "told", &now->told, &then.told);
 		worse += is_worse(name, view, "verdicts", &now->verdicts, &then.verdicts);
 		worse += is_worse(name, view, "worlds", &now->worlds, &then.worlds);
 		read++;

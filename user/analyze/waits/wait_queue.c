@@ -1054,6 +1054,30 @@ static uint32_t pass_reported(const struct wait_queue *queue, uint32_t tid, uint
 	return last;
 }
 
+/* Where it is told: in the longest of the times between the thread's long waits, of all of which it
+ * is the sum. */
+static uint64_t place_times(const struct wait_queue *queue, const struct ns_wait *times,
+			    uint64_t from, uint64_t length)
+{
+	const struct model_thread *thread = model__thread(queue->model, times->head.tid);
+	uint64_t to = times->head.ts, longest = 0, start = from, at = from;
+	const struct ns_wait *wait;
+
+	for (size_t i = 0; (wait = model_thread__wait(thread, i)) && wait->off_ts < to; i++) {
+		if (wait->head.ts <= at ||
+		    wait->head.ts - wait->off_ts < model__threshold(queue->model))
+			continue;
+		if (wait->off_ts > at + longest) {
+			longest = wait->off_ts - at;
+			start = at;
+		}
+		at = wait->head.ts;
+	}
+	if (to > at + longest)
+		start = at;
+	return min_u64(start, to - length);
+}
+
 static void judge_times(struct wait_queue *queue, const struct pending *pending,
 			struct judged *judged)
 {
@@ -1075,6 +1099,7 @@ static void judge_times(struct wait_queue *queue, const struct pending *pending,
 						 wait->head.ts);
 	for (size_t i = 0; i < attribution->slice_count; i++)
 		rest.length += attribution->slices[i].ns;
+	rest.start = place_times(queue, wait, rest.start, rest.length);
 	judge_explained(queue, pending, &rest, attribution, judged);
 }
 

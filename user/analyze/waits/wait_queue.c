@@ -886,7 +886,8 @@ static void count_lasting(struct wait_queue *queue, const struct ns_wait *wait,
 			      &attribution->path) == BACKGROUND_IS)) {
 		queue->by_cause[CAUSE_IDLE] += rest.length;
 		note_not_asked(queue, wait);
-		make_idle(&rest.overlap, &judged->record);
+		if (judged->is_explained)
+			make_idle(&rest.overlap, &judged->record);
 		return;
 	}
 	for (size_t i = 0; i < CAUSE_COUNT; i++)

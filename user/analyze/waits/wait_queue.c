@@ -621,14 +621,14 @@ static void judge_explained(struct wait_queue *queue, const struct pending *pend
  * Is it reported by itself? Not if it is shorter than the threshold, or if the wait is explained in
  * substance, by half or more: one incident is one stall. But what of a request comes before or
  * behind the incident is another's: the server was at work before its answer was held, or when it
- * had the request that was. There the network's is the way of what was held, unless it is the way
- * back of a request that was held: then it is nearly as long at least.
+ * had the request that was. There the network's is the way of what was held, and the time of a
+ * reader who kept it held is that reader's still, unless it is nearly as long at least.
  */
 static bool find_unexplained(const struct wait_queue *queue, enum pending_kind kind,
 			     const struct ns_wait *wait, struct unexplained *rest)
 {
 	uint64_t length = wait->head.ts - wait->off_ts;
-	bool is_first, is_last;
+	bool is_first, is_last, is_small;
 
 	overlap__find(&rest->overlap, queue->model, queue->intervals, queue->incidents, wait);
 	rest->length = overlap__gap(&rest->overlap, &rest->start);
@@ -642,8 +642,11 @@ static bool find_unexplained(const struct wait_queue *queue, enum pending_kind k
 		return true;
 	is_first = rest->start == wait->off_ts;
 	is_last = rest->start + rest->length == wait->head.ts;
-	rest->may_travel |= is_first || 20 * rest->length < 9 * length;
-	return kind == PENDING_REQUEST && (is_first || is_last);
+	is_small = 20 * rest->length < 9 * length;
+	rest->may_travel |= is_first || is_small;
+	return kind == PENDING_REQUEST &&
+	       (is_first ||
+		(is_last && !(is_small && cause__waits_for_reader(rest->overlap.cause))));
 }
 
 static struct pending *find_pending(struct wait_queue *queue, const struct ns_wait *wait)

@@ -202,6 +202,12 @@ static void note_fault(const struct judged *judged, const struct said *said,
 		fault->seed = judged->world->seed;
 }
 
+static uint64_t common(const struct stall *stall, uint64_t from, uint64_t to)
+{
+	return clock__common(stall->start_ts, stall->end_ts, from + TEXT_TRACE_ORIGIN_NS,
+			     to + TEXT_TRACE_ORIGIN_NS);
+}
+
 /* What lasts as long as a stall is one, of that cause, unless a thread computes. */
 static void judge_stalls(struct judged *judged, const struct oracle_view *truth)
 {
@@ -209,32 +215,24 @@ static void judge_stalls(struct judged *judged, const struct oracle_view *truth)
 
 	for (size_t i = 0; i < truth->count; i++) {
 		const struct oracle_piece *piece = &truth->pieces[i];
-		uint64_t from = piece->from + TEXT_TRACE_ORIGIN_NS;
-		uint64_t to = piece->to + TEXT_TRACE_ORIGIN_NS;
+		uint64_t length = piece->to - piece->from;
 		bool is_told = false;
 
-		if (to - from < SIM_THRESHOLD || piece->cause == CAUSE_SELF)
+		if (length < SIM_THRESHOLD || piece->cause == CAUSE_SELF)
 			continue;
 		for (size_t k = 0; k < report->stall_count; k++) {
 			const struct stall *stall = &report->stalls[k];
 
 			is_told |= stall->cause == piece->cause &&
-				   2 * clock__common(stall->start_ts, stall->end_ts, from, to) >=
-					   to - from;
+				   2 * common(stall, piece->from, piece->to) >= length;
 		}
 		judged->row.stalls.of++;
 		judged->row.stalls.right += is_told;
 		if (judged->out && !is_told)
 			fprintf(judged->out, "    WRONG no such stall: %.3f, %.3f of %s\n",
-				(double)piece->from / SIM_MS, (double)(to - from) / SIM_MS,
+				(double)piece->from / SIM_MS, (double)length / SIM_MS,
 				cause__info(piece->cause)->id);
 	}
-}
-
-static uint64_t common(const struct stall *stall, uint64_t from, uint64_t to)
-{
-	return clock__common(stall->start_ts, stall->end_ts, from + TEXT_TRACE_ORIGIN_NS,
-			     to + TEXT_TRACE_ORIGIN_NS);
 }
 
 /* Was it told already, of the same thread and cause? */

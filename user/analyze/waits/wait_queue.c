@@ -467,8 +467,7 @@ struct unexplained {
 	enum background background; /* it can only show a stall, and be none */
 	uint32_t acked;  /* likewise: its request, on this connection, may be none; 0: it is one */
 	bool may_go_on;  /* its request may not be over: that is judged as a whole then */
-	bool may_travel; /* what of it is the network's is the incident's: what was held has to
-			    travel */
+	bool may_travel; /* where it is the network, it is the way of what was held */
 };
 
 static void set_aside(struct wait_queue *queue, const struct judged *judged, enum cause cause,
@@ -1058,8 +1057,7 @@ static uint32_t pass_reported(const struct wait_queue *queue, uint32_t tid, uint
 	return last;
 }
 
-/* Where it is told: in the longest of the times between the thread's long waits, of all of which it
- * is the sum. */
+/* The sum of the times between the thread's long waits is told in the longest of them. */
 static uint64_t place_times(const struct wait_queue *queue, const struct ns_wait *times,
 			    uint64_t from, uint64_t length)
 {

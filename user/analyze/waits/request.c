@@ -456,6 +456,18 @@ static bool waits_most(const struct model *model, const struct ns_exchange *aske
 	return to > from && 2 * ns > to - from;
 }
 
+/* It had read of the answer before `at`, and from then on did something else: since when. */
+static uint64_t since_first_read(const struct model *model, const struct ns_exchange *asked,
+				 uint64_t at)
+{
+	uint64_t read = asked->answer_ts;
+
+	if (read < asked->ready_ts || read >= at ||
+	    waits_most(model, asked, is_ended_by_data, read, at))
+		return at;
+	return read;
+}
+
 /* An answer that fills all buffers goes on when they are read: what the asking end did before that
  * is its own time. */
 static uint64_t reads_from(const struct model *model, const struct reply *reply)
@@ -470,7 +482,7 @@ static uint64_t reads_from(const struct model *model, const struct reply *reply)
 		if (is_for_room(model, wait, reply) &&
 		    !waits_most(model, reply->asked, is_ended_by_data, wait->off_ts,
 				wait__woken(wait)))
-			return wait->off_ts;
+			return since_first_read(model, reply->asked, wait->off_ts);
 	}
 	return 0;
 }

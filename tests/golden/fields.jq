@@ -46,7 +46,7 @@ def whole_machine: (.processes[] | "whole machine \(tojson)"), "not listed \({pr
 def causes: .causes[] | "cause \(tojson)";
 def between: each_stall("between"; {between_requests} | tojson);
 def completeness: "completeness \(.completeness | tojson)";
-def saved: "verdict saves \(.verdict | {saves_ms, saves_of_ms, share} | tojson)", (.verdict.parts[] | "verdict part \(tojson)");
+def saved: "verdict saves \(.verdict | {saves_ms, saves_of_ms, share} + with_entries(select(.key == "saves_at")) | tojson)", (.verdict.parts[] | "verdict part \(tojson)");
 def unanswered: "unanswered \(.completeness | {unanswered_requests, unanswered_median_ms} | tojson)";
 def open_requests: "open \({open_requests} | tojson)";
 def failed_connects: .failed_connects[] | "failed connects \(tojson)";

@@ -261,8 +261,16 @@ def saving(report, row):
         yield f"it saves {saves} ms of {whole} ms"
     if saves > max(parts, default=0) + SLACK_MS:
         yield f"it saves {saves} ms, and {row['cause']} never took more than {max(parts, default=0):.6f} ms"
+    places = verdict.get("saves_at", [])
+    if sum(place["saves_ms"] * place["stalls"] for place in places) > row["total_ms"] * 1.001 + SLACK_MS:
+        yield f"it saves {places}, and {row['cause']} took {row['total_ms']} ms in all"
+    if sum(place["stalls"] for place in places) > row["count"]:
+        yield f"it saves {places} in {row['count']} stalls"
+    if places and places[0]["saves_ms"] != saves:
+        yield f"it saves {saves} ms, at its first place {places[0]['saves_ms']}"
     parts = verdict["parts"]
-    if parts and row["cause"] in PARTED and parts[0]["total_ms"]:
+    # Of those that are at one of several places the median says nothing.
+    if parts and not places and row["cause"] in PARTED and parts[0]["total_ms"]:
         # Of what is not known at least the wait that it is in is.
         unknown = [sum(part["own_ms"] for part in parts if part["parent"] == place and part["kind"] == "unknown")
                    for place in range(len(parts))]
@@ -281,6 +289,9 @@ def saving(report, row):
         for value, unit in re.findall(rf"saves {TIME}", advice):
             if not shows(value, unit, saves):
                 yield f"an advice saves {value} {unit}, the verdict {saves} ms"
+        for value, unit, stalls in re.findall(rf"{TIME} each time(?: that it waits there)? \(([\d,]+) of [\d,]+\)", advice):
+            if not any(shows(value, unit, place["saves_ms"]) and number(stalls) == place["stalls"] for place in places):
+                yield f"an advice saves {value} {unit} {stalls} times, the verdict {places}"
         takes = re.search(rf"Requests of {TIME} would take {TIME}", advice)
         if takes and not (shows(*takes.groups()[:2], whole) and shows(*takes.groups()[2:], whole - saves)):
             yield f"{takes[0]}: the verdict has {saves} of {whole} ms"

@@ -97,7 +97,7 @@ void ledger__learn(struct ledger *ledger, const union record *record)
 	conns__keep_within(&ledger->report);
 	ended__keep_within(&ledger->report);
 	if (record->head.type == NS_CALL)
-		sites__learn(ledger->sites, &record->call);
+		sites__learn(ledger->sites, ledger->model, &record->call);
 	if (record->head.type == NS_WAIT)
 		sites__learn_wait(ledger->sites, &record->wait);
 	if (record->head.type == NS_EXCHANGE)
@@ -344,11 +344,15 @@ static void join_sites(struct ledger *ledger)
 	for (size_t i = 0; i < report->stall_count; i++) {
 		struct stall *stall = &report->stalls[i];
 		struct tally *tally = tally_of(ledger, stall);
+		bool is_counted = stall->sites.wait;
+		struct call_sites sites;
 
 		sites__join(ledger->sites, ledger->model, stall);
 		if (!tally)
 			continue;
-		tally__take_sites(tally, &stall->sites);
+		sites = stall->sites;
+		sites.wait = is_counted ? NULL : sites.wait;
+		tally__take_sites(tally, &sites);
 		tally__take_looks(tally, stall);
 	}
 	/* What these did not have. */

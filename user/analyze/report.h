@@ -183,6 +183,12 @@ struct call_sites {
 	uint64_t wait_ns;
 	uint64_t wait_of_ns;
 	const char *wait_besides;
+	/* Of a tally: in how many of its stalls that have a place. Where some of them are at the one
+	 * place and others at the other: in how many at each; else 0. */
+	uint32_t wait_of_count;
+	uint32_t wait_count;
+	uint32_t besides_count;
+	uint64_t besides_ns;
 };
 
 #define STALL_WAITS 8

@@ -90,21 +90,6 @@ static struct calls *entry_of(struct shelf *shelf, uint32_t number)
 	return calls;
 }
 
-void sites__learn(struct sites *sites, const struct ns_call *call)
-{
-	struct calls *calls;
-
-	if (!call->stack_id)
-		return;
-	if (call->head.conn)
-		calls = entry_of(&sites->conns, call->head.conn);
-	else if (call->what == NS_CALL_BUSY)
-		calls = entry_of(&sites->busy, call->head.tid);
-	else
-		calls = entry_of(&sites->threads, call->slept ? call->slept : call->head.tid);
-	calls->v[calls->count++ % calls->room] = (struct kept){.call = *call};
-}
-
 static struct slept slept_of(const struct ns_wait *wait)
 {
 	return (struct slept){.known = true,
@@ -120,6 +105,35 @@ static struct slept slept_of(const struct ns_wait *wait)
 static bool names_conn(const struct ns_wait *wait)
 {
 	return wait->head.conn && wait->conn_basis != NS_CONN_WRITTEN;
+}
+
+/* Of a wait that was told before its call. */
+static struct slept slept_before(const struct model *model, const struct ns_call *call)
+{
+	const struct model_thread *thread =
+		model__thread(model, call->slept ? call->slept : call->head.tid);
+	const struct ns_wait *wait;
+
+	for (size_t i = 0; (wait = model_thread__wait(thread, i)); i++)
+		if (call->off_ts && wait->off_ts == call->off_ts && !names_conn(wait))
+			return slept_of(wait);
+	return (struct slept){0};
+}
+
+void sites__learn(struct sites *sites, const struct model *model, const struct ns_call *call)
+{
+	struct calls *calls;
+
+	if (!call->stack_id)
+		return;
+	if (call->head.conn)
+		calls = entry_of(&sites->conns, call->head.conn);
+	else if (call->what == NS_CALL_BUSY)
+		calls = entry_of(&sites->busy, call->head.tid);
+	else
+		calls = entry_of(&sites->threads, call->slept ? call->slept : call->head.tid);
+	calls->v[calls->count++ % calls->room] =
+		(struct kept){.call = *call, .slept = slept_before(model, call)};
 }
 
 void sites__learn_wait(struct sites *sites, const struct ns_wait *wait)
@@ -368,6 +382,7 @@ static void join_wait(const struct sites *sites, const struct model *model,
 		of->wait_link = link;
 		of->wait_of_ns = share->together_ns;
 		of->wait_ns = all ? share->together_ns : share->ns;
+		of->wait_of_count = 1;
 	}
 }
 

@@ -18,7 +18,7 @@ struct sites;
 
 struct sites *sites__new(void);
 void sites__free(struct sites *sites);
-void sites__learn(struct sites *sites, const struct ns_call *call);
+void sites__learn(struct sites *sites, const struct model *model, const struct ns_call *call);
 /* Which of these became long. */
 void sites__learn_wait(struct sites *sites, const struct ns_wait *wait);
 /* Fill in the stall's sites that it does not have yet. The texts are the model's. */

@@ -183,6 +183,20 @@ static const struct tally_place *largest_place(const struct tally *tally, const 
 	return best;
 }
 
+/* Nearly all of what its stalls have in that call is at this place. */
+static bool is_alone(const struct tally_place *place)
+{
+	return 5 * place->ns >= 4 * place->of_ns;
+}
+
+/* Do some of the stalls lie at the one place and some at the other, or is it where one of several
+ * waits of each is? */
+static bool is_now_here_now_there(const struct call_sites *sites, const struct tally_place *most,
+				  const struct tally_place *besides)
+{
+	return is_alone(most) && is_alone(besides) && 10 * most->count < 9 * sites->wait_of_count;
+}
+
 /* The first of a process may be copied before its interpreter was found. */
 static void take_wait(struct tally *tally, const struct call_sites *sites)
 {
@@ -196,16 +210,29 @@ static void take_wait(struct tally *tally, const struct call_sites *sites)
 	if (had->wait && sites->wait_link > had->wait_link) {
 		memset(tally->places, 0, sizeof(tally->places));
 		had->wait_of_ns = 0;
+		had->wait_of_count = 0;
 	}
 	had->wait_of_ns += sites->wait_of_ns;
+	had->wait_of_count += sites->wait_of_count;
 	place = place_at(tally, sites->wait);
 	if (!place)
 		return;
 	place->ns += sites->wait_ns;
+	place->of_ns += sites->wait_of_ns;
+	place->count += sites->wait_count ? sites->wait_count : sites->wait_of_count;
 	most = largest_place(tally, NULL);
 	besides = largest_place(tally, most->site);
-	had->wait_besides = besides && 10 * besides->ns >= had->wait_of_ns ? besides->site : NULL;
 	had->wait_ns = most->ns;
+	had->wait_besides = NULL;
+	had->wait_count = had->besides_count = 0;
+	if (besides && 10 * besides->ns >= had->wait_of_ns) {
+		had->wait_besides = besides->site;
+		had->besides_ns = besides->ns;
+		if (is_now_here_now_there(had, most, besides)) {
+			had->wait_count = most->count;
+			had->besides_count = besides->count;
+		}
+	}
 	had->wait_link = sites->wait_link;
 	if (had->wait && !strcmp(had->wait, most->site))
 		return;

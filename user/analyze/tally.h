@@ -77,6 +77,8 @@ struct tally {
 	struct tally_place {
 		const char *site; /* NULL: free */
 		uint64_t ns;
+		uint64_t of_ns; /* with its thread's other waits in that call, in the same stalls */
+		uint32_t count; /* of stalls */
 	} places[TALLY_PLACES];
 	uint64_t lead_ns;     /* of no connection: by how much the example's thread is ahead */
 	struct stall example; /* a whole one if there is one, of the longest chain; no steps */

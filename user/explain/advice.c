@@ -305,7 +305,7 @@ static const struct template advice[] = {
 	 "Or let it use less: smaller caches and buffers, allocated before requests come."},
 	/* Its pace is its own choice. */
 	{FOR(TIMER), "{!is_pace}"
-	 "If [{doer}|{waiter}] need not wait that long[ in {doer_call}][, called in {sleep_place}]: shorten the time that it asks "
+	 "If [{doer}|{waiter}] need not wait that long[ in {doer_call}|{?sleep_place} in {call}][, called in {sleep_place}]: shorten the time that it asks "
 	 "for, or let what it waits for wake it: at most this {saves}."},
 };
 /* clang-format on */
@@ -322,11 +322,26 @@ static void add_saving(const struct context *context, struct verdict *verdict, c
 	template__add(line, "{would_take}", context);
 }
 
+static void note_place(const struct context *context, struct verdict *verdict)
+{
+	struct saving saving = context__saving(context);
+	size_t i = verdict->place_count++;
+
+	verdict->places[i].saves_ns = saving.ns;
+	verdict->places[i].stalls = saving.count;
+}
+
 void advice__write(const struct context *context, struct verdict *verdict)
 {
 	enum cause cause = context->tally->cause;
-	bool is_listed = false;
+	struct tally tally;
+	struct context besides;
+	bool is_listed = false, is_at_two = context__besides(context, &tally, &besides);
 
+	if (is_at_two && context__saving(context).ns) {
+		note_place(context, verdict);
+		note_place(&besides, verdict);
+	}
 	for (size_t i = 0; i < COUNT_OF(advice); i++) {
 		char **line = &verdict->advice[verdict->advice_count];
 
@@ -337,6 +352,8 @@ void advice__write(const struct context *context, struct verdict *verdict)
 		verdict->advice_count++;
 		if (strstr(advice[i].text, "{saves}"))
 			add_saving(context, verdict, line);
+		if (is_at_two && strstr(advice[i].text, "{sleep_place}"))
+			template__add(line, "{likewise}", &besides);
 	}
 	if (!is_listed && !cause__info(cause)->never_of_stall)
 		verdict->advice[verdict->advice_count++] = xstrdup(cause__info(cause)->remedy);

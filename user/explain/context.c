@@ -530,24 +530,73 @@ static double reader_share(const struct context *context)
 	return 1;
 }
 
-/* What changes at one place helps the waits there alone. */
-static double place_share(const struct context *context)
-{
-	const struct call_sites *sites = &context->tally->sites;
-	const struct path_part *part = context->part;
-
-	/* What TCP does is done at no place of a wait. */
-	if (!sites->wait || !sites->wait_of_ns ||
-	    (part ? part->kind != PATH_BLOCKED || !site__is_of(sites, part)
-		  : cause__rank(context->tally->cause) == CAUSE_RANK_NETWORK))
-		return 1;
-	return (double)sites->wait_ns / (double)sites->wait_of_ns;
-}
-
 /* What the cause has of the median request; 0 too of none. */
 static uint64_t of_median(const struct report_requests *requests, enum cause cause)
 {
 	return requests ? request_view__part(&requests->median, cause) : 0;
+}
+
+/* Is it the place where the thread waits that the stalls are the time of? What TCP does is done at
+ * no place of a wait. */
+static bool has_place(const struct context *context)
+{
+	const struct call_sites *sites = &context->tally->sites;
+	const struct path_part *part = context->part;
+
+	return sites->wait && sites->wait_of_ns &&
+	       (part ? part->kind == PATH_BLOCKED && site__is_of(sites, part)
+		     : cause__rank(context->tally->cause) != CAUSE_RANK_NETWORK);
+}
+
+/* Of a request that waits at both each is a part. */
+bool context__has_places(const struct context *context)
+{
+	const struct call_sites *sites = &context->tally->sites;
+	uint64_t both;
+
+	if (!sites->wait_count || !has_place(context))
+		return false;
+	both = sites->wait_ns / sites->wait_count + sites->besides_ns / sites->besides_count;
+	return 10 * of_median(requests_of(context), context->tally->cause) < 9 * both;
+}
+
+bool context__besides(const struct context *context, struct tally *tally, struct context *besides)
+{
+	const struct call_sites *sites = &context->tally->sites;
+
+	if (!context__has_places(context))
+		return false;
+	*tally = *context->tally;
+	*besides = *context;
+	besides->tally = tally;
+	tally->sites.wait = sites->wait_besides;
+	tally->sites.wait_besides = sites->wait;
+	tally->sites.wait_ns = sites->besides_ns;
+	tally->sites.besides_ns = sites->wait_ns;
+	tally->sites.wait_count = sites->besides_count;
+	tally->sites.besides_count = sites->wait_count;
+	return true;
+}
+
+/* What changes at one place helps the waits there alone. */
+static double place_share(const struct context *context)
+{
+	const struct call_sites *sites = &context->tally->sites;
+
+	return has_place(context) ? (double)sites->wait_ns / (double)sites->wait_of_ns : 1;
+}
+
+/* Stalls that are at this place, of those that are here and there: of what a stall would be shorter
+ * by at the mean, if all were alike. */
+static void save_at_place(const struct context *context, struct saving *saving)
+{
+	const struct call_sites *sites = &context->tally->sites;
+	double share = (double)saving->ns / (double)context__each(context);
+
+	saving->ns = (uint64_t)(share * (double)sites->wait_ns / sites->wait_count);
+	saving->of_ns = sites->wait_ns / sites->wait_count;
+	saving->count = sites->wait_count;
+	saving->of_count = sites->wait_of_count;
 }
 
 uint64_t context__queue_ns(const struct context *context)
@@ -589,7 +638,7 @@ struct saving context__saving(const struct context *context)
 	/* Perhaps nobody waits for it. */
 	if (context->acked_bytes)
 		return (struct saving){0};
-	part = of_median(requests, context->tally->cause);
+	part = context__has_places(context) ? 0 : of_median(requests, context->tally->cause);
 	/* Else the median request is none of those that were delayed. */
 	if (2 * part >= saving.ns && part)
 		saving = (struct saving){
@@ -609,6 +658,10 @@ struct saving context__saving(const struct context *context)
 	if (tally__is_unanswered(context->tally))
 		saving.ns = saving.of_ns = tally__server(context->tally)->unanswered_ns /
 					   tally__server(context->tally)->unanswered;
-	saving.ns = (uint64_t)(reader_share(context) * place_share(context) * (double)saving.ns);
+	if (context__has_places(context))
+		save_at_place(context, &saving);
+	else
+		saving.ns = (uint64_t)(place_share(context) * (double)saving.ns);
+	saving.ns = (uint64_t)(reader_share(context) * (double)saving.ns);
 	return saving;
 }

@@ -59,10 +59,16 @@ struct saving {
 	bool is_of_request; /* the median one; else of the stall */
 	/* That has no time to answer sooner still; NULL: it has. */
 	const struct request_service *service;
-	uint32_t threads; /* that wait alike, all of which it takes; 0 and 1: that is not said */
+	uint32_t threads;  /* that wait alike, all of which it takes; 0 and 1: that is not said */
+	uint32_t count;    /* where only some of the stalls are at the place: so many, */
+	uint32_t of_count; /* of so many */
 };
 
 struct saving context__saving(const struct context *context);
+/* Some of its stalls are at one place, and some at another. */
+bool context__has_places(const struct context *context);
+/* Then the same of the second place, made in tally; false: it is at one. */
+bool context__besides(const struct context *context, struct tally *tally, struct context *besides);
 /* How long the median request lies in the listen queue behind others, which take the time that this
  * cause has of each: less of it is a shorter queue. 0: it does not. */
 uint64_t context__queue_ns(const struct context *context);

@@ -21,6 +21,12 @@ struct verdict {
 	 * that takes now; 0: the advice claims no saving. */
 	uint64_t saves_ns;
 	uint64_t saves_of_ns;
+	/* Where some of the stalls are at sites.wait, and others at sites.wait_besides: at each. */
+	struct {
+		uint64_t saves_ns;
+		uint32_t stalls;
+	} places[2];
+	size_t place_count;
 	const struct path *path; /* of all stalls that the text is of; NULL none */
 	struct call_sites sites;
 	char *evidence; /* "All 122 stalls were seen from start to end, 0 events lost."; NULL

@@ -341,6 +341,15 @@ json_t *json_value__cause(const struct report_cause *cause)
 	return object;
 }
 
+static json_t *saving_at(const struct verdict *verdict, size_t i)
+{
+	json_t *object = json_object();
+
+	put(object, "saves_ms", json_value__ms(verdict->places[i].saves_ns));
+	put(object, "stalls", json_value__count(verdict->places[i].stalls));
+	return object;
+}
+
 json_t *json_value__verdict(const struct report *report, const struct verdict *verdict)
 {
 	const struct report_cause *cause =
@@ -353,6 +362,8 @@ json_t *json_value__verdict(const struct report *report, const struct verdict *v
 	put(object, "share", json_value__share(cause ? cause->share : 0));
 	put(object, "saves_ms", json_value__ms(verdict->saves_ns));
 	put(object, "saves_of_ms", json_value__ms(verdict->saves_of_ns));
+	if (verdict->place_count)
+		put_each(object, "saves_at", i, verdict->place_count, saving_at(verdict, i));
 	put(object, "parts", json_value__parts(report, verdict->path));
 	put(object, "headline", json_value__text(verdict->headline));
 	put(object, "title", json_value__text(verdict->title));

@@ -565,10 +565,9 @@ static void client_of_pieces(struct stage *stage)
 #define LARGE 8000000
 #define BIT   250000
 
-static void server_of_large(struct stage *stage)
+static void answer_large(int fd)
 {
 	static const char bytes[LARGE];
-	int fd = accept_one(stage);
 
 	while (read_all(fd, REQUEST)) {
 		for (size_t sent = 0; sent < LARGE;) {
@@ -581,6 +580,22 @@ static void server_of_large(struct stage *stage)
 	}
 }
 
+static void server_of_large(struct stage *stage)
+{
+	answer_large(accept_one(stage));
+}
+
+/* It waits for room shortly each time. */
+static void server_of_little_room(struct stage *stage)
+{
+	static const int room = 65536;
+	int fd = accept_one(stage);
+
+	if (setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room)))
+		die("SO_SNDBUF: %s", strerror(errno));
+	answer_large(fd);
+}
+
 static void ask_for_large(int fd, void (*meanwhile)(void))
 {
 	write_all(fd, REQUEST);
@@ -590,9 +605,9 @@ static void ask_for_large(int fd, void (*meanwhile)(void))
 	}
 }
 
-static void sleep_5_ms(void)
+static void sleep_3_ms(void)
 {
-	sleep_ms(5);
+	sleep_ms(3);
 }
 
 static void spin_5_ms(void)
@@ -600,9 +615,28 @@ static void spin_5_ms(void)
 	spin_ms(computing, 5);
 }
 
+/* What it reads goes to a child of its own, which takes its time for each piece. */
+#define PIECE 65536
+
+static int sink;
+
+static void take_pieces(int fd)
+{
+	static char piece[PIECE];
+
+	while (read(fd, piece, sizeof(piece)) > 0)
+		sleep_ms(3);
+	_exit(0);
+}
+
+static void pass_on(void)
+{
+	write_all(sink, PIECE);
+}
+
 static void ask_and_sleep_meanwhile(int fd)
 {
-	ask_for_large(fd, sleep_5_ms);
+	ask_for_large(fd, sleep_3_ms);
 }
 
 static void ask_and_compute_meanwhile(int fd)
@@ -613,6 +647,32 @@ static void ask_and_compute_meanwhile(int fd)
 static void client_that_sleeps_meanwhile(struct stage *stage)
 {
 	ask_by(stage, ask_and_sleep_meanwhile, connect_to(stage));
+}
+
+static void ask_and_pass_on(int fd)
+{
+	ask_for_large(fd, pass_on);
+}
+
+static void client_that_passes_on(struct stage *stage)
+{
+	int ends[2];
+	pid_t child;
+
+	if (pipe(ends))
+		die("pipe: %s", strerror(errno));
+	child = fork();
+	if (child < 0)
+		die("fork: %s", strerror(errno));
+	if (!child) {
+		close(ends[1]);
+		take_pieces(ends[0]);
+	}
+	close(ends[0]);
+	sink = ends[1];
+	ask_by(stage, ask_and_pass_on, connect_to(stage));
+	close(sink);
+	waitpid(child, NULL, 0);
 }
 
 static void client_that_computes_meanwhile(struct stage *stage)
@@ -1119,6 +1179,7 @@ static const struct deed looks_late = {.work = answer_at_once, .cause = "timer",
 
 static const struct deed sleeps_meanwhile = {
 	.work = answer_at_once, .cause = "timer", .is_whole = true};
+static const struct deed passes_on = {.work = answer_at_once, .cause = "ipc", .is_whole = true};
 static const struct deed computes_itself = {
 	.work = answer_at_once, .cause = "self", .is_whole = true};
 static const struct deed at_once = {.work = answer_at_once};
@@ -1153,6 +1214,8 @@ const struct scene path_scenes[] = {
 	{"answer-in-pieces", NULL, {client_of_pieces, server_of_pieces}, 1, 12, &sleeps, PEER, .verdict = {"peer-app", .part = "blocked timer"}},
 	{"answer-in-pieces-seen-by-both", NULL, {client_of_pieces, server_of_pieces}, 3, 12, &sleeps_as_target, .makes = {"timer", 8, 0.60}, .verdict = {"timer", .part = "blocked timer"}},
 	{"sleeps-as-it-reads", NULL, {client_that_sleeps_meanwhile, server_of_large}, 1, 8, &sleeps_meanwhile, .makes = {"timer", 6, 0.60}, .verdict = {"timer", .never = "send buffer", .part = "timer"}},
+	{"sleeps-as-it-reads-steps", NULL, {client_that_sleeps_meanwhile, server_of_little_room}, 1, 8, &sleeps_meanwhile, .makes = {"timer", 6, 0.60}, .verdict = {"timer", .never = "window", .part = "timer"}},
+	{"passes-on-as-it-reads", NULL, {client_that_passes_on, server_of_little_room}, 1, 8, &passes_on, .makes = {"ipc", 6, 0.60}, .verdict = {"ipc", .never = "window"}},
 	{"computes-as-it-reads", NULL, {client_that_computes_meanwhile, server_of_large}, 1, 8, &computes_itself, .makes = {"self", 6, 0.60}, .verdict = {"self", "comput", "send buffer", .part = "computes self"}, .computes = true},
 	{"half-close", NULL, {client_by_half_close, server_of_half_closed}, 1, 12, &sleeps, PEER, .verdict = {"peer-app", .part = "blocked timer"}},
 	{"half-close-one-cpu", listen_on_one_cpu, {client_by_half_close, server_of_half_closed}, 1, 12, &sleeps, PEER, .verdict = {"peer-app", .part = "blocked timer"}},

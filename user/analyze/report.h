@@ -183,8 +183,8 @@ struct call_sites {
 	uint64_t wait_ns;
 	uint64_t wait_of_ns;
 	const char *wait_besides;
-	/* Of a tally: in how many of its stalls that have a place. Where some of them are at the one
-	 * place and others at the other: in how many at each; else 0. */
+	/* Of a tally: in how many of its stalls that have a place. Where some of them are at the
+	 * one place and others at the other: in how many at each; else 0. */
 	uint32_t wait_of_count;
 	uint32_t wait_count;
 	uint32_t besides_count;
@@ -216,9 +216,9 @@ struct stall_queue {
 };
 
 /*
- * One incident. Slices are in time order, disjoint, and sum to end_ts - start_ts.
- * Steps are the events around it in time order: the writes before, the hold, the
- * timer, the ACK, the release, the wakes; all that a time line shows.
+ * One incident. Slices are in time order, but see slices__add(), disjoint, and sum to end_ts -
+ * start_ts. Steps are the events around it in time order: the writes before, the hold, the timer,
+ * the ACK, the release, the wakes; all that a time line shows.
  */
 struct stall {
 	uint32_t number; /* from 1, in order of their ends */

@@ -4,16 +4,45 @@
 #include <assert.h>
 #include <string.h>
 
+/* The nearest other one of its cause; count: there is none. */
+static size_t find_twin(const struct slice *slices, size_t count, size_t of)
+{
+	for (size_t away = 1; away < count; away++) {
+		if (away <= of && slices[of - away].cause == slices[of].cause)
+			return of - away;
+		if (of + away < count && slices[of + away].cause == slices[of].cause)
+			return of + away;
+	}
+	return count;
+}
+
+static void take_out(struct slice *slices, size_t *count, size_t at)
+{
+	memmove(&slices[at], &slices[at + 1], (--*count - at) * sizeof(slices[0]));
+}
+
+/* Makes room: the shortest that has a twin joins that. What a cause has in all stays as it is. */
 static void join_shortest(struct slice *slices, size_t *count)
 {
-	size_t least = 1;
+	size_t least = *count, to;
 
-	for (size_t i = 2; i < *count; i++) {
-		if (slices[i].ns < slices[least].ns)
+	for (size_t i = 0; i < *count; i++) {
+		if ((least == *count || slices[i].ns < slices[least].ns) &&
+		    find_twin(slices, *count, i) < *count)
 			least = i;
 	}
-	slices[least - 1].ns += slices[least].ns;
-	memmove(&slices[least], &slices[least + 1], (--*count - least) * sizeof(slices[0]));
+	if (least == *count) { /* more causes than slices */
+		slices[*count - 2].ns += slices[*count - 1].ns;
+		--*count;
+		return;
+	}
+	to = find_twin(slices, *count, least);
+	slices[to].ns += slices[least].ns;
+	take_out(slices, count, least);
+	if (least && least < *count && slices[least - 1].cause == slices[least].cause) {
+		slices[least - 1].ns += slices[least].ns;
+		take_out(slices, count, least);
+	}
 }
 
 void slices__add(struct slice *slices, size_t *count, size_t bound, enum cause cause, uint64_t ns)

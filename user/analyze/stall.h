@@ -15,7 +15,7 @@ struct finding {
 
 /*
  * Put a slice behind the others; none when it is empty, and one with the last of its cause. Of more
- * than bound the shortest joins the one before it.
+ * than bound the shortest joins the nearest of its cause: the sums stay, the order nearly.
  */
 void slices__add(struct slice *slices, size_t *count, size_t bound, enum cause cause, uint64_t ns);
 /* Likewise behind those of a stall. */

@@ -253,9 +253,9 @@ static const struct template advice[] = {
 	{FOR(LOCK), "{?is_open_ended}{!waker}"
 	 "Look for the lock that {waiter} waits for, and for who holds it: at most this {saves}."},
 	{FOR(IPC), "{?is_open_ended}"
-	 "Look at what {waker} does before it writes or signals to {waiter}: at most this {saves}."},
+	 "Look at what {waker} does before it [{?is_for_its_reader}reads what {waiter} writes to it|writes or signals to {waiter}]: at most this {saves}."},
 	{FOR(IPC), "{?is_open_ended}{!waker}"
-	 "Look at who writes to what {waiter} waits for: at most this {saves}."},
+	 "Look at who [{?is_for_its_reader}reads what {waiter} writes there, and how soon|writes to what {waiter} waits for]: at most this {saves}."},
 	{FOR(NETWORK),
 	 "Fewer round trips: ask for more at once, send requests without waiting for each answer, keep connections open. "
 	 "Nothing in this host makes the way to {other} shorter."},

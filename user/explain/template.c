@@ -146,6 +146,21 @@ static bool is_for_a_child(const struct context *context)
 	return name && (!strcmp(name, "wait4") || !strcmp(name, "waitid"));
 }
 
+/* A pipe or a Unix socket is full: what ends that is its reader. */
+static bool is_for_its_reader(const struct context *context)
+{
+	const struct stall *stall = context->stall;
+	const struct ns_wait *wait = &stall->wait;
+	const char *name;
+
+	/* Of many short ones one that was seen. */
+	if (wait->syscall == NS_SYSCALL_NONE && stall->link_count &&
+	    stall->links[0].wait.head.tid == stall->tid)
+		wait = &stall->links[0].wait;
+	name = syscall__name(context->report->session.arch, wait->syscall);
+	return !wait->op_known && name && (!strncmp(name, "write", 5) || !strncmp(name, "send", 4));
+}
+
 static bool is_asleep(const struct context *context)
 {
 	const char *name = name_call(context);

@@ -3,9 +3,11 @@
 
 #include <string.h>
 
+#include "bpf/times.h"
 #include "user/analyze/waits/wait.h"
 #include "user/analyze/waits/wait_kind.h"
 #include "user/analyze/waits/wakers.h"
+#include "user/base/array.h"
 #include "user/base/clock.h"
 
 #define WAKER_STEPS 4 /* from thread to thread, backwards */
@@ -463,9 +465,20 @@ static uint64_t since_first_read(const struct model *model, const struct ns_exch
 	uint64_t read = asked->answer_ts;
 
 	if (read < asked->ready_ts || read >= at ||
-	    waits_most(model, asked, is_ended_by_data, read, at))
+	    waits_most(model, asked, is_ended_by_data, read, min_u64(at, asked->head.ts)))
 		return at;
 	return read;
+}
+
+/* Most of the time from the first read on its window was full. */
+static bool is_held_by_reader(const struct reply *reply)
+{
+	const struct ns_exchange *asked = reply->asked, *served = reply->served;
+	bool is_of_window =
+		served->hold_reason == NS_HOLD_RWND || served->hold_reason == NS_HOLD_ZERO_WINDOW;
+
+	return is_of_window && asked->answer_ts &&
+	       2 * served->held_ns > ns_passed(asked->answer_ts, asked->head.ts);
 }
 
 /* An answer that fills all buffers goes on when they are read: what the asking end did before that
@@ -484,6 +497,10 @@ static uint64_t reads_from(const struct model *model, const struct reply *reply)
 				wait__woken(wait)))
 			return since_first_read(model, reply->asked, wait->off_ts);
 	}
+	/* It may have waited too shortly each time for a record. */
+	if (is_held_by_reader(reply) &&
+	    since_first_read(model, reply->asked, UINT64_MAX) == reply->asked->answer_ts)
+		return reply->asked->answer_ts;
 	return 0;
 }
 

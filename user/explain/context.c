@@ -629,6 +629,19 @@ static uint64_t left_of_service(const struct context *context,
 	return all < request_ns + service->pause_ns ? request_ns + service->pause_ns - all : 0;
 }
 
+/* What the largest part has of each, whether it can be named or not. */
+static uint64_t of_largest_part(const struct context *context, uint32_t *threads)
+{
+	const struct path_part *part = context->part;
+	uint64_t taken = 0;
+
+	if (!part && is_made_of_parts(context->tally->cause))
+		part = path__next_largest(&context->path, context->tally->cause, &taken);
+	if (!part)
+		return UINT64_MAX;
+	return path__share_of_alike(&context->path, part, context__each(context), threads);
+}
+
 struct saving context__saving(const struct context *context)
 {
 	const struct report_requests *requests = requests_of(context), *row;
@@ -643,11 +656,7 @@ struct saving context__saving(const struct context *context)
 	if (2 * part >= saving.ns && part)
 		saving = (struct saving){
 			.ns = part, .of_ns = requests->median.total_ns, .is_of_request = true};
-	if (context->part)
-		part = path__share_of_alike(&context->path, context->part, context__each(context),
-					    &saving.threads);
-	if (context->part && saving.ns > part)
-		saving.ns = part;
+	saving.ns = min_u64(saving.ns, of_largest_part(context, &saving.threads));
 	row = saving.is_of_request ? endpoint_of(context) : NULL;
 	if (row) {
 		part = left_of_service(context, &row->service, saving.of_ns);

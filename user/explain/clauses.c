@@ -62,6 +62,7 @@ static const char *const inferred_texts[INFERRED_KINDS] = {
 	[INFERRED_FROM_BEYOND_ROUND_TRIP] = "the other end is not watched: what goes beyond the least round trip of this connection is put down to its program",
 	[INFERRED_FROM_NO_ACK] = "no acknowledgement had come in more than four times the least round trip of this connection when it was closed",
 	[INFERRED_FROM_HOLDS_IN_SUM] = "of holds so short only the sum is known, and it does not fit into the rest of the time",
+	[INFERRED_FROM_WAITS_LIKE_THEM] = "of its short waits only the sum is known, and those that were long enough for a record were all for that",
 	[INFERRED_FROM_SOCKET] = "accept() itself is not seen, only that it was over when a thread of the program left its CPU or used the connection",
 };
 

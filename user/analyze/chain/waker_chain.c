@@ -373,6 +373,55 @@ static const enum cause cause_of_short[NS_SHORTS] = {
 	[NS_SHORT_URING] = CAUSE_URING, [NS_SHORT_OTHER] = CAUSE_UNKNOWN,
 };
 
+static enum cause cause_of(const struct waker_chain *chain, const struct wait_view *view);
+
+/* Of no kind that is counted by itself: for room in a pipe or a socket, for a child, for a
+ * connection. */
+static bool is_of_other_kind(const struct model *model, const struct wait_view *view)
+{
+	const char *call = syscall__name(model__session(model)->arch, view->wait->syscall);
+
+	return call && strncmp(call, "read", 4) != 0 && !view->is_completion &&
+	       (view->kind == WAIT_IPC || view->kind == WAIT_SEND || view->kind == WAIT_CHILD ||
+		view->kind == WAIT_CONNECT);
+}
+
+/* What its waits of that kind were for that have a record: the short ones are for the same.
+ * Unknown: there is none, or they differ. */
+static enum cause cause_of_others(const struct waker_chain *chain)
+{
+	const struct model_thread *thread = model__thread(chain->model, chain->who.tid);
+	enum cause all = CAUSE_UNKNOWN, cause;
+	const struct ns_wait *wait;
+
+	for (size_t i = 0; (wait = model_thread__wait(thread, i)); i++) {
+		const struct wait_view view = wait_view__of(chain->model, wait);
+
+		if (!is_of_other_kind(chain->model, &view))
+			continue;
+		cause = cause_of(chain, &view);
+		if (all != CAUSE_UNKNOWN && cause != all)
+			return CAUSE_UNKNOWN;
+		all = cause;
+	}
+	return all;
+}
+
+/* What a thread's short waits of a kind are for. */
+static enum cause cause_of_shorts(struct waker_chain *chain, size_t kind, uint64_t ns)
+{
+	enum cause cause = cause_of_short[kind];
+
+	if (kind != NS_SHORT_OTHER || !ns)
+		return cause;
+	cause = cause_of_others(chain);
+	if (cause != CAUSE_UNKNOWN && ns >= model__threshold(chain->model)) {
+		chain->out.confidence = CONFIDENCE_INFERRED;
+		chain->out.inferred = INFERRED_FROM_WAITS_LIKE_THEM;
+	}
+	return cause;
+}
+
 static enum cause cause_of_held(const struct ns_exchange *exchange)
 {
 	return exchange->hold_reason == NS_HOLD_NAGLE && exchange->delack_ts
@@ -425,7 +474,8 @@ static void spend_spent(struct waker_chain *chain, uint64_t until, const struct 
 			i == NS_SHORT_INPUT ? here : (uint64_t)(spent->sums.short_us[i] * part);
 
 		spend_as(chain, clip(chain, chain->at + ns, counted), PATH_SHORTS,
-			 asks && i == NS_SHORT_INPUT ? CAUSE_PEER_APP : cause_of_short[i],
+			 asks && i == NS_SHORT_INPUT ? CAUSE_PEER_APP
+						     : cause_of_shorts(chain, i, ns),
 			 spent->sums.shorts[i]);
 	}
 	spend(chain, clip(chain, chain->at + (uint64_t)(spent->sums.ready_us * part), counted),

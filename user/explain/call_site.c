@@ -8,6 +8,7 @@
 
 #include "user/base/array.h"
 #include "user/base/text.h"
+#include "user/base/xalloc.h"
 #include "user/explain/frame.h"
 
 /* Frames that a person is shown; the JSON has them all. */
@@ -395,12 +396,13 @@ static void find_more_than_others(const struct look *looks, unsigned count, stru
 
 struct site_busy site__busy(const struct call_sites *sites)
 {
-	struct look looks[SITE_LOOKS];
 	struct site_busy busy = {.frames = sites->busy};
 	unsigned count = min_u64(sites->busy_count, SITE_LOOKS);
+	struct look *looks;
 
 	if (count < 2)
 		return busy;
+	looks = xcalloc(count, sizeof(*looks)); /* the stack may be small */
 	for (unsigned i = 0; i < count; i++)
 		read_look(sites->busy_looks[i], &looks[i]);
 	find_most(looks, count, &busy);
@@ -408,6 +410,7 @@ struct site_busy site__busy(const struct call_sites *sites)
 		add_error(&busy);
 	else
 		find_more_than_others(looks, count, &busy);
+	free(looks);
 	return busy;
 }
 

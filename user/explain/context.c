@@ -591,10 +591,11 @@ static double place_share(const struct context *context)
 static void save_at_place(const struct context *context, struct saving *saving)
 {
 	const struct call_sites *sites = &context->tally->sites;
-	double share = (double)saving->ns / (double)context__each(context);
+	uint64_t each = context__each(context);
+	double share = (double)min_u64(saving->ns, each) / (double)each;
 
-	saving->ns = (uint64_t)(share * (double)sites->wait_ns / sites->wait_count);
 	saving->of_ns = sites->wait_ns / sites->wait_count;
+	saving->ns = (uint64_t)(share * (double)saving->of_ns);
 	saving->count = sites->wait_count;
 	saving->of_count = sites->wait_of_count;
 }

@@ -338,10 +338,6 @@ void advice__write(const struct context *context, struct verdict *verdict)
 	struct context besides;
 	bool is_listed = false, is_at_two = context__besides(context, &tally, &besides);
 
-	if (is_at_two && context__saving(context).ns) {
-		note_place(context, verdict);
-		note_place(&besides, verdict);
-	}
 	for (size_t i = 0; i < COUNT_OF(advice); i++) {
 		char **line = &verdict->advice[verdict->advice_count];
 
@@ -354,6 +350,10 @@ void advice__write(const struct context *context, struct verdict *verdict)
 			add_saving(context, verdict, line);
 		if (is_at_two && strstr(advice[i].text, "{sleep_place}"))
 			template__add(line, "{likewise}", &besides);
+	}
+	if (is_at_two && verdict->saves_ns) {
+		note_place(context, verdict);
+		note_place(&besides, verdict);
 	}
 	if (!is_listed && !cause__info(cause)->never_of_stall)
 		verdict->advice[verdict->advice_count++] = xstrdup(cause__info(cause)->remedy);

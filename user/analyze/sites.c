@@ -107,7 +107,7 @@ static bool names_conn(const struct ns_wait *wait)
 	return wait->head.conn && wait->conn_basis != NS_CONN_WRITTEN;
 }
 
-/* Of a wait that was told before its call. */
+/* The wait of a call, if that came first. */
 static struct slept slept_before(const struct model *model, const struct ns_call *call)
 {
 	const struct model_thread *thread =

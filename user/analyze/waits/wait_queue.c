@@ -1057,7 +1057,7 @@ static uint32_t pass_reported(const struct wait_queue *queue, uint32_t tid, uint
 	return last;
 }
 
-/* The sum of the times between the thread's long waits is told in the longest of them. */
+/* Where the sum of the times between long waits is told: in the longest of these times. */
 static uint64_t place_times(const struct wait_queue *queue, const struct ns_wait *times,
 			    uint64_t from, uint64_t length)
 {

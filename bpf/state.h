@@ -520,7 +520,8 @@ struct ns_thread_state {
 	__u64 held;       /* struct sock that it wrote on last while something was held */
 	__u64 named_sk;   /* struct sock that it wrote on or connected last, ever */
 	__u32 named_conn; /* its number */
-	__u32 wrote;      /* on a watched socket, since it slept for a descriptor */
+	__u16 wrote;      /* on a watched socket, since it slept for a descriptor */
+	__u16 asks;       /* conn: it is the end that asks there */
 	__u64 left_clock; /* the scheduler's clock when it left, 0 not known */
 	__u64 began;      /* of its first sleep, where that is older than our sight of it; else 0 */
 	__u64 asked;      /* struct sock on which its sampled request waits for an answer, 0 none */
@@ -619,10 +620,12 @@ struct ns_last_send {
 	__u64 sk;
 	__u32 tid;
 	__u32 conn; /* its number, which lasts when the socket does not */
+	__u32 asks; /* who sent is not the end that answers there */
 	/* The same of the last connect(). */
-	__u64 opened_sk;
 	__u32 opened_tid;
+	__u64 opened_sk;
 	__u32 opened_conn;
+	__u32 pad;
 };
 
 /*

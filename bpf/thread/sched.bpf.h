@@ -177,6 +177,7 @@ static __always_inline void on_switch_out(struct task_struct *task, struct ns_th
 		thread->named_sk = last->sk;
 		thread->named_conn = last->conn;
 		thread->wrote = 1;
+		thread->asks = last->asks;
 		last->tid = 0;
 	} else if (last->opened_tid == (__u32)task->pid) {
 		thread->named_sk = last->opened_sk;
@@ -193,7 +194,7 @@ static __always_inline __u32 note_call(struct task_struct *task, struct ns_threa
 	__u32 last = thread->slept.arg0;
 
 	thread->slept.call = call;
-	thread->slept.kind = kind_of_short(call, thread->state);
+	thread->slept.kind = kind_of_short(call, thread->state, thread->conn && thread->asks);
 	task_arguments(task, &thread->slept.arg0, &thread->slept.arg1);
 	/* Another lock than it slept for. */
 	if (thread->slept.many == NS_SYS_FUTEX &&

@@ -6,8 +6,9 @@
 #ifndef NETSTALL_BPF_THREAD_SPENT_BPF_H
 #define NETSTALL_BPF_THREAD_SPENT_BPF_H
 
-/* By the call that it goes to sleep in, and its state (ns_wait.state). */
-static __always_inline enum ns_short kind_of_short(__u32 call, __u32 state)
+/* By the call that it goes to sleep in, its state (ns_wait.state), and whether it has written a
+ * request since its sleep before. */
+static __always_inline enum ns_short kind_of_short(__u32 call, __u32 state, bool has_asked)
 {
 	if (state & 2) /* a parent is until its child lives by itself */
 		return makes_child(call) ? NS_SHORT_OTHER : NS_SHORT_DISK;
@@ -22,7 +23,9 @@ static __always_inline enum ns_short kind_of_short(__u32 call, __u32 state)
 	case NS_SYS_IO_URING_ENTER:
 		return NS_SHORT_URING;
 	}
-	return waits_to_read(call) ? NS_SHORT_INPUT : NS_SHORT_OTHER;
+	if (!waits_to_read(call))
+		return NS_SHORT_OTHER;
+	return has_asked ? NS_SHORT_REPLY : NS_SHORT_INPUT;
 }
 
 /*

@@ -45,12 +45,14 @@
 		NAMED(type, spent.short_us[NS_SHORT_DISK], "short_disk_us"),                       \
 		NAMED(type, spent.short_us[NS_SHORT_URING], "short_uring_us"),                     \
 		NAMED(type, spent.short_us[NS_SHORT_OTHER], "short_other_us"),                     \
+		NAMED(type, spent.short_us[NS_SHORT_REPLY], "short_reply_us"),                     \
 		NAMED(type, spent.shorts[NS_SHORT_TIMER], "shorts_timer"),                         \
 		NAMED(type, spent.shorts[NS_SHORT_INPUT], "shorts_input"),                         \
 		NAMED(type, spent.shorts[NS_SHORT_LOCK], "shorts_lock"),                           \
 		NAMED(type, spent.shorts[NS_SHORT_DISK], "shorts_disk"),                           \
 		NAMED(type, spent.shorts[NS_SHORT_URING], "shorts_uring"),                         \
-		NAMED(type, spent.shorts[NS_SHORT_OTHER], "shorts_other")
+		NAMED(type, spent.shorts[NS_SHORT_OTHER], "shorts_other"),                         \
+		NAMED(type, spent.shorts[NS_SHORT_REPLY], "shorts_reply")
 #define END                                                                                        \
 	{                                                                                          \
 		NULL, FIELD_U32, 0, 0, NULL                                                        \

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "user/analyze/chain/spent.h"
-#include "user/base/clock.h"
 
 #include <string.h>
+
+#include "bpf/times.h"
+#include "user/base/array.h"
+#include "user/base/clock.h"
 
 /* All that a thread had done by a time. */
 struct count {
@@ -76,8 +79,35 @@ static void subtract(struct ns_spent *sums, const struct ns_spent *before)
 	}
 }
 
-static bool find_between(const struct model_thread *thread, const struct between *between,
-			 uint64_t from, uint64_t to, struct spent *out)
+/* Since when its sums are. */
+static uint64_t begun(const struct ns_exchange *exchange)
+{
+	return exchange->side == NS_EXCHANGE_ASKED ? exchange->begin_ts : exchange->ready_ts;
+}
+
+static void take_away(uint32_t *us, uint64_t known)
+{
+	*us -= (uint32_t)min_u64(*us, known);
+}
+
+/* What is known of a request that lies beside the time that is asked for was not in that. */
+static void leave_out(struct spent *spent, const struct ns_exchange *request)
+{
+	struct ns_spent known = request->spent;
+
+	take_away(&known.run_us, ns_passed(spent->runs_from, request->head.ts) / 1000);
+	take_away(&spent->sums.run_us, known.run_us);
+	take_away(&spent->sums.ready_us, known.ready_us);
+	for (size_t i = 0; i < NS_SHORTS; i++) {
+		take_away(&spent->sums.short_us[i], known.short_us[i]);
+		take_away(&spent->sums.shorts[i], known.shorts[i]);
+	}
+	spent->whole_ns = ns_passed(sum_ns(&known), spent->whole_ns);
+}
+
+static bool find_between(const struct model_thread *thread, const struct ns_exchange *request,
+			 const struct between *between, uint64_t from, uint64_t to,
+			 struct spent *out)
 {
 	struct count before, after;
 
@@ -89,35 +119,44 @@ static bool find_between(const struct model_thread *thread, const struct between
 	out->runs_from = after.on_ts > before.ts ? after.on_ts : before.ts;
 	out->sums.run_us -= (uint32_t)((after.ts - out->runs_from) / 1000);
 	out->whole_ns = out->runs_from - before.ts;
+	if (request && request->head.tid == thread->tid && request->spent_known &&
+	    begun(request) >= to && request->head.ts <= after.ts)
+		leave_out(out, request);
 	return true;
 }
 
-bool spent__of_request(const struct ns_exchange *exchange, uint32_t tid, uint64_t from, uint64_t to,
-		       struct spent *out)
+/* A request of the thread's that has that time in it. */
+static bool is_of_request(const struct ns_exchange *exchange, uint32_t tid, uint64_t from,
+			  uint64_t to)
 {
-	uint64_t begin =
-		exchange->side == NS_EXCHANGE_ASKED ? exchange->begin_ts : exchange->ready_ts;
+	uint64_t begin = begun(exchange);
 
-	if (exchange->head.tid != tid || !exchange->spent_known || !begin || begin > from ||
-	    to > exchange->head.ts)
-		return false;
-	*out = (struct spent){exchange->spent, sum_ns(&exchange->spent), UINT64_MAX};
-	return true;
+	return exchange->head.tid == tid && exchange->spent_known && begin && begin <= from &&
+	       to <= exchange->head.ts;
 }
 
-/* A request that the thread made or served from that time on, up to the other or longer. */
-static bool find_exchange(const struct model *model, uint32_t tid, uint64_t from, uint64_t to,
-			  struct spent *out)
+/* How much of it may have been before or behind that time. */
+static uint64_t elsewhere(const struct spent *spent, uint64_t from, uint64_t to)
 {
-	const struct exchanges *exchanges = model__exchanges(model);
-	struct exchange_walk walk = exchanges__of(exchanges, tid, 0);
-	const struct ns_exchange *exchange;
+	return ns_passed(min_u64(spent->runs_from, to) - from, spent->whole_ns);
+}
 
-	while ((exchange = exchanges__next(exchanges, &walk))) {
-		if (spent__of_request(exchange, tid, from, to, out))
-			return true;
-	}
-	return false;
+/* The sums that say most of that time; those of several that say the same: of the first. */
+static void keep_better(struct spent *best, bool *found, const struct spent *other, uint64_t from,
+			uint64_t to)
+{
+	if (!*found || elsewhere(other, from, to) < elsewhere(best, from, to))
+		*best = *other;
+	*found = true;
+}
+
+static void try_request(struct spent *best, bool *found, const struct ns_exchange *exchange,
+			uint32_t tid, uint64_t from, uint64_t to)
+{
+	struct spent spent = {exchange->spent, sum_ns(&exchange->spent), UINT64_MAX};
+
+	if (is_of_request(exchange, tid, from, to))
+		keep_better(best, found, &spent, from, to);
 }
 
 bool spent__asks(const struct model *model, uint32_t tid, uint64_t from, uint64_t to)
@@ -134,16 +173,21 @@ bool spent__asks(const struct model *model, uint32_t tid, uint64_t from, uint64_
 	return false;
 }
 
-bool spent__find(const struct model *model, uint32_t tid, const struct between *between,
-		 uint64_t from, uint64_t to, struct spent *out)
+bool spent__find(const struct model *model, uint32_t tid, const struct ns_exchange *request,
+		 const struct between *between, uint64_t from, uint64_t to, struct spent *out)
 {
 	const struct model_thread *thread = model__thread(model, tid);
-	struct spent request;
+	const struct exchanges *exchanges = model__exchanges(model);
+	struct exchange_walk walk = exchanges__of(exchanges, tid, 0);
+	const struct ns_exchange *exchange;
+	struct spent spent;
+	bool found = false;
 
-	if (!find_exchange(model, tid, from, to, &request))
-		return thread && find_between(thread, between, from, to, out);
-	if (!thread || !find_between(thread, between, from, to, out) ||
-	    request.whole_ns < out->whole_ns)
-		*out = request;
-	return true;
+	if (request)
+		try_request(out, &found, request, tid, from, to);
+	while ((exchange = exchanges__next(exchanges, &walk)))
+		try_request(out, &found, exchange, tid, from, to);
+	if (thread && find_between(thread, request, between, from, to, &spent))
+		keep_better(out, &found, &spent, from, to);
+	return found;
 }

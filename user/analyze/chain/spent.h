@@ -18,13 +18,10 @@ struct spent {
 	uint64_t runs_from; /* all the rest of it the thread ran: that is not in the sums */
 };
 
-/* Of the time from one to the other. False: nobody counted. */
-bool spent__find(const struct model *model, uint32_t tid, const struct between *between,
-		 uint64_t from, uint64_t to, struct spent *out);
-/* What the thread did in its request, which has that time in it, also in one that is too short to
- * be kept. False: it is not at it in that time, or nobody counted. */
-bool spent__of_request(const struct ns_exchange *exchange, uint32_t tid, uint64_t from, uint64_t to,
-		       struct spent *out);
+/* Of the time from one to the other; request: one that is walked, and may be too short to be kept,
+ * or NULL. False: nobody counted. */
+bool spent__find(const struct model *model, uint32_t tid, const struct ns_exchange *request,
+		 const struct between *between, uint64_t from, uint64_t to, struct spent *out);
 
 /* It waits for the answer to a request of its own for at least half of that time. */
 bool spent__asks(const struct model *model, uint32_t tid, uint64_t from, uint64_t to);

@@ -368,9 +368,10 @@ static bool is_visited(const struct waker_chain *chain, const struct ns_wait *wa
 /* ---- what a thread did between two waits ---- */
 
 static const enum cause cause_of_short[NS_SHORTS] = {
-	[NS_SHORT_TIMER] = CAUSE_TIMER, [NS_SHORT_INPUT] = CAUSE_IPC,
-	[NS_SHORT_LOCK] = CAUSE_LOCK,   [NS_SHORT_DISK] = CAUSE_DISK,
-	[NS_SHORT_URING] = CAUSE_URING, [NS_SHORT_OTHER] = CAUSE_UNKNOWN,
+	[NS_SHORT_TIMER] = CAUSE_TIMER,    [NS_SHORT_INPUT] = CAUSE_IPC,
+	[NS_SHORT_LOCK] = CAUSE_LOCK,      [NS_SHORT_DISK] = CAUSE_DISK,
+	[NS_SHORT_URING] = CAUSE_URING,    [NS_SHORT_OTHER] = CAUSE_UNKNOWN,
+	[NS_SHORT_REPLY] = CAUSE_PEER_APP,
 };
 
 static enum cause cause_of(const struct waker_chain *chain, const struct wait_view *view);
@@ -520,9 +521,8 @@ static void spend_running(struct waker_chain *chain, const struct between *betwe
 		spend_on_request(chain, level->serves, until);
 		return;
 	}
-	if (spent__find(chain->model, chain->who.tid, between, chain->at, until, &spent) ||
-	    (chain->request &&
-	     spent__of_request(chain->request, chain->who.tid, chain->at, until, &spent)))
+	if (spent__find(chain->model, chain->who.tid, chain->request, between, chain->at, until,
+			&spent))
 		spend_spent(chain, until, &spent);
 	else if (between->before || never_slept(chain) || is_too_short_for_a_wait(chain, until))
 		spend(chain, until, CAUSE_SELF);
@@ -648,7 +648,7 @@ static bool was_watched(const struct waker_chain *chain, const struct answerer *
 	struct spent spent;
 
 	return answerer__was_watched(chain->model, by) ||
-	       spent__find(chain->model, by->tid, &any, from, by->ts, &spent);
+	       spent__find(chain->model, by->tid, NULL, &any, from, by->ts, &spent);
 }
 
 static const struct level *level_of_message(const struct ns_wait *wait)

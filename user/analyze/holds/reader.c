@@ -217,9 +217,10 @@ static struct ns_spent spent_between(const struct ns_wait *before, const struct 
 static void add_between(struct time_spent *spent, const struct ns_spent *sums, uint64_t until)
 {
 	static const enum cause shorts[NS_SHORTS] = {
-		[NS_SHORT_TIMER] = CAUSE_TIMER, [NS_SHORT_LOCK] = CAUSE_LOCK,
-		[NS_SHORT_DISK] = CAUSE_DISK,   [NS_SHORT_URING] = CAUSE_URING,
-		[NS_SHORT_OTHER] = CAUSE_IPC,   [NS_SHORT_INPUT] = CAUSE_IDLE,
+		[NS_SHORT_TIMER] = CAUSE_TIMER,    [NS_SHORT_LOCK] = CAUSE_LOCK,
+		[NS_SHORT_DISK] = CAUSE_DISK,      [NS_SHORT_URING] = CAUSE_URING,
+		[NS_SHORT_OTHER] = CAUSE_IPC,      [NS_SHORT_INPUT] = CAUSE_IDLE,
+		[NS_SHORT_REPLY] = CAUSE_PEER_APP,
 	};
 	uint64_t all = sum_us(sums);
 	double each;

@@ -139,6 +139,7 @@ struct thread {
 	int wait_at;
 	uint32_t many;              /* slept.many: the call, 0 none */
 	int conn, last_send, asked; /* ends, or SIM_NOBODY */
+	bool asks;                  /* conn: it is the end that asks there */
 	uint64_t on_cpu_ns, blocked_ns, runqueue_ns, ready_ns, short_ns[NS_SHORTS];
 	uint32_t shorts[NS_SHORTS], voluntary, involuntary, wakes;
 	struct {
@@ -312,6 +313,8 @@ static void count_short(struct thread *thread, uint64_t asleep, uint64_t ready)
 {
 	enum ns_short kind = calls[thread->wait].kind;
 
+	if (kind == NS_SHORT_INPUT && thread->conn != SIM_NOBODY && thread->asks)
+		kind = NS_SHORT_REPLY;
 	thread->ready_ns += ready;
 	if (!thread->state)
 		return;
@@ -1026,8 +1029,10 @@ static void on_out(struct side *side, const struct sim_hook *hook)
 	} else {
 		thread->voluntary++;
 	}
-	if (thread->last_send != SIM_NOBODY)
+	if (thread->last_send != SIM_NOBODY) {
 		thread->conn = thread->last_send;
+		thread->asks = side->world->ends[thread->conn].asks;
+	}
 	thread->last_send = SIM_NOBODY;
 }
 

@@ -70,12 +70,12 @@ static inline struct feed feed__golden(const char *name)
 /* The names of all golden traces, for feed__golden(). */
 static inline const char *const *golden_names(size_t *count)
 {
-	static char names[128][64];
-	static const char *list[128];
+	static char names[256][64];
+	static const char *list[256];
 	glob_t found;
 
 	assert_int_equal(glob("tests/golden/*.trace", 0, NULL, &found), 0);
-	assert_true(found.gl_pathc < 128);
+	assert_true(found.gl_pathc < 256);
 	for (size_t i = 0; i < found.gl_pathc; i++) {
 		const char *name = strrchr(found.gl_pathv[i], '/') + 1;
 

@@ -284,7 +284,7 @@ static const struct template advice[] = {
 	 "Look for a shortage of CPU: a quota of its cgroup (cpu.max; nr_throttled in cpu.stat), more runnable threads "
 	 "than CPUs (vmstat, column r), an affinity that puts several on one CPU: at most this {saves}."},
 	{FOR(RUNQUEUE),
-	 "If {program} matters more than what else runs here: a higher weight (cpu.weight, nice), or CPUs of its own."},
+	 "If {queued} matters more than what else runs here: a higher weight (cpu.weight, nice), or CPUs of its own."},
 	{FOR(DISK), "{?ring}"
 	 "{waiter} submits its block I/O to a ring and then waits for it all the same: submit it earlier, or go on with "
 	 "other completions meanwhile: at most this {saves}."},

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bpf/times.h"
 #include "user/analyze/waits/kernel_stack.h"
 #include "user/analyze/waits/socket_wait.h"
 #include "user/base/array.h"
@@ -446,25 +447,43 @@ static void add_made_of(char **text, const struct context *context)
 		chain__add(text, context);
 }
 
-/* How long a thread was ready to run in this wait, and did not. */
-static uint64_t queued_ns(const struct ns_wait *wait)
+/* A thread that was ready to run, and for how long it did not. */
+struct queued {
+	uint32_t pid, tid; /* 0: the delayed one */
+	uint64_t ns;       /* 0 not known */
+};
+
+static struct queued queued_in(const struct ns_wait *wait)
 {
-	if (!wait->head.type)
-		return 0;
-	if (!wait->state)
-		return wait->head.ts - wait->off_ts;
-	return wait->wake_ts && wait->wake_ts < wait->head.ts ? wait->head.ts - wait->wake_ts : 0;
+	uint64_t ready_ts = wait->state ? wait->wake_ts : wait->off_ts;
+
+	return (struct queued){wait->head.tgid, wait->head.tid,
+			       wait->head.type && ready_ts ? ns_passed(ready_ts, wait->head.ts)
+							   : 0};
 }
 
-/* Of the threads of the chain, the delayed one among them, the one that waited longest for a CPU.
- */
-static const struct ns_wait *longest_queued(const struct stall *stall)
+/* The one that waited longest for a CPU: by the path, which has all of its turns, else by a wait of
+ * the chain. Where it is known who ran meanwhile, the one that these kept waiting. */
+static struct queued longest_queued(const struct stall *stall)
 {
-	const struct ns_wait *longest = &stall->wait;
+	struct queued longest = {0}, next;
 
+	for (size_t i = 0; i < stall->path.count; i++) {
+		const struct path_part *part = &stall->path.parts[i];
+
+		if (part->kind != PATH_READY || part->cause != CAUSE_RUNQUEUE ||
+		    part->ns <= longest.ns ||
+		    (stall->ran.head.type && part->tid != stall->ran.head.tid))
+			continue;
+		longest = (struct queued){part->pid, part->tid, part->ns};
+	}
+	if (longest.ns)
+		return longest;
+	longest = queued_in(&stall->wait);
 	for (size_t i = 0; i < stall->link_count; i++) {
-		if (queued_ns(&stall->links[i].wait) > queued_ns(longest))
-			longest = &stall->links[i].wait;
+		next = queued_in(&stall->links[i].wait);
+		if (next.ns > longest.ns)
+			longest = next;
 	}
 	return longest;
 }

@@ -156,7 +156,7 @@ static const struct template advice[] = {
 
 	{FOR(PEER_APP) | FOR(NETWORK), "{!acked}{?conn_busy}"
 	 "If requests wait in front of this connection, let {program} have more to {other_program}: [{takers} threads take turns "
-	 "on it, ]it is at a request for {conn_busy} of the time, and the next one follows {follows} after each answer."},
+	 "on it, ]it is at a request for {conn_busy} of the time, and the next one follows [{follows} after each answer|at once]."},
 	/* What a program does with its own time is not for netstall to mend; it names the thread and the call. */
 	{ROOTED | FOR(SELF), "{?is_computing}{?is_collecting}"
 	 "{doer} collects garbage, or does other work for which all threads stand still (-Xlog:gc,safepoint says which): let the program "

@@ -503,6 +503,14 @@ static bool is_too_short_for_a_wait(const struct waker_chain *chain, uint64_t un
 	       until - chain->at < model__threshold(chain->model) / 8;
 }
 
+/* The side of the request that is walked on which the thread is. */
+static const struct ns_exchange *request_at(const struct waker_chain *chain)
+{
+	const struct ns_exchange *served = chain->reply ? chain->reply->served : NULL;
+
+	return served && served->head.tid == chain->who.tid ? served : chain->request;
+}
+
 /*
  * Between two waits the thread ran, or slept too shortly for records. While it takes in a long
  * request that means that it slept for each segment.
@@ -521,7 +529,7 @@ static void spend_running(struct waker_chain *chain, const struct between *betwe
 		spend_on_request(chain, level->serves, until);
 		return;
 	}
-	if (spent__find(chain->model, chain->who.tid, chain->request, between, chain->at, until,
+	if (spent__find(chain->model, chain->who.tid, request_at(chain), between, chain->at, until,
 			&spent))
 		spend_spent(chain, until, &spent);
 	else if (between->before || never_slept(chain) || is_too_short_for_a_wait(chain, until))

@@ -404,7 +404,7 @@ NS_ASSERT_SIZE(ns_recv, 40);
 NS_ASSERT_SIZE(ns_retrans, 104);
 NS_ASSERT_SIZE(ns_call, 72);
 NS_ASSERT_SIZE(ns_call_raw, 4816);
-NS_ASSERT_SIZE(ns_exchange, 264);
+NS_ASSERT_SIZE(ns_exchange, 280);
 NS_ASSERT_SIZE(ns_failed, 72);
 NS_ASSERT_SIZE(ns_listener, 48);
 NS_ASSERT_SIZE(ns_service, 152);

@@ -21,8 +21,11 @@ enum ns_short {
 	NS_SHORT_DISK = 3,  /* uninterruptible */
 	NS_SHORT_URING = 4, /* io_uring_enter() */
 	NS_SHORT_OTHER = 5,
-	NS_SHORT_REPLY = 6, /* as NS_SHORT_INPUT, behind a request that the thread has written */
-	NS_SHORTS = 7
+	/* As NS_SHORT_INPUT, where the thread had asked somebody since the sleep before: */
+	NS_SHORT_REPLY = 6,    /* on a TCP connection */
+	NS_SHORT_DATAGRAM = 7, /* by UDP */
+	NS_SHORT_NAME = 8,     /* by UDP, a name service */
+	NS_SHORTS = 9
 };
 
 /*
@@ -264,15 +267,15 @@ struct ns_thread_totals {
 	__u32 ended; /* it has exited; 0: it lived on */
 };
 
-NS_ASSERT_SIZE(ns_spent, 64);
+NS_ASSERT_SIZE(ns_spent, 80);
 NS_ASSERT_SIZE(ns_socket, 128);
-NS_ASSERT_SIZE(ns_wait, 424);
-NS_ASSERT_OFFSET(ns_wait, socket, 272);
+NS_ASSERT_SIZE(ns_wait, 440);
+NS_ASSERT_OFFSET(ns_wait, socket, 288);
 NS_ASSERT_OFFSET(ns_wait, state, 48);
 NS_ASSERT_OFFSET(ns_wait, comm, 80);
 NS_ASSERT_OFFSET(ns_wait, arg2, 112);
-NS_ASSERT_SIZE(ns_wait_raw, 808);
-NS_ASSERT_SIZE(ns_sums, 120);
+NS_ASSERT_SIZE(ns_wait_raw, 824);
+NS_ASSERT_SIZE(ns_sums, 136);
 NS_ASSERT_SIZE(ns_throttle, 208);
 NS_ASSERT_SIZE(ns_ran, 168);
 NS_ASSERT_SIZE(ns_thread_totals, 96);

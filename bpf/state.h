@@ -521,7 +521,8 @@ struct ns_thread_state {
 	__u64 named_sk;   /* struct sock that it wrote on or connected last, ever */
 	__u32 named_conn; /* its number */
 	__u16 wrote;      /* on a watched socket, since it slept for a descriptor */
-	__u16 asks;       /* conn: it is the end that asks there */
+	__u16 awaits; /* enum ns_short of a wait for what it asked since its last sleep; 0: nothing
+		       */
 	__u64 left_clock; /* the scheduler's clock when it left, 0 not known */
 	__u64 began;      /* of its first sleep, where that is older than our sight of it; else 0 */
 	__u64 asked;      /* struct sock on which its sampled request waits for an answer, 0 none */
@@ -558,6 +559,8 @@ static inline void ns_thread_fill(struct ns_thread_totals *out,
 
 /* What of it is there where nothing is traced. */
 #define NS_THREAD_UNTRACED __builtin_offsetof(struct ns_thread_state, off)
+
+#define NS_THREAD_SHORTS __builtin_offsetof(struct ns_thread_state, shorts)
 
 /*
  * A watched process: a byte for each role, which is stored as 1 and never taken back, by any CPU
@@ -619,13 +622,14 @@ struct ns_begun {
 struct ns_last_send {
 	__u64 sk;
 	__u32 tid;
-	__u32 conn; /* its number, which lasts when the socket does not */
-	__u32 asks; /* who sent is not the end that answers there */
+	__u32 conn;   /* its number, which lasts when the socket does not */
+	__u32 awaits; /* enum ns_short of a wait for what it asks by that, 0 none; of this thread:
+		       */
+	__u32 awaits_tid;
 	/* The same of the last connect(). */
-	__u32 opened_tid;
 	__u64 opened_sk;
+	__u32 opened_tid;
 	__u32 opened_conn;
-	__u32 pad;
 };
 
 /*

@@ -86,7 +86,7 @@ static __always_inline void on_send_end(struct sock *sk, const struct send_view 
 	last->sk = key;
 	last->tid = id;
 	last->conn = conn->id;
-	last->asks = conn->opener != NS_OPENER_PEER;
+	note_asked(last, id, conn->opener == NS_OPENER_PEER ? 0 : NS_SHORT_REPLY);
 	history_commit(conn, out, sizeof(*out));
 	if (held || is_held(conn)) {
 		if (!hold_goes_on(sk, conn, view, now) && held && !closing)

@@ -11,7 +11,8 @@
 #define NS_AF_UNIX          1
 #define NS_SOCK_DGRAM       2
 #define NS_IPPROTO_UDP      17
-#define NS_BOUND            12      /* include/net/sock.h: SOCK_BINDADDR_LOCK, SOCK_BINDPORT_LOCK */
+#define NS_BOUND            12 /* include/net/sock.h: SOCK_BINDADDR_LOCK, SOCK_BINDPORT_LOCK */
+#define NS_PORT_DNS         53
 #define NS_SERVICE_PORTS    1024    /* below them services listen: inet_prot_sock() */
 #define NS_AT_ONCE_NS       5000000 /* who tries again waits longer than that before */
 #define NS_UNIX_NAME_OFFSET 2       /* sun_path in struct sockaddr_un */
@@ -59,6 +60,17 @@ static __always_inline struct ns_datagrams *datagrams_of(struct sock *sk)
 	return known && known->port == BPF_CORE_READ(sk, __sk_common.skc_num) ? known : NULL;
 }
 
+/* What a short wait behind it is for. */
+static __always_inline enum ns_short short_of_datagram(struct sock *sk,
+						       const struct ns_datagrams *known)
+{
+	__u32 rport = known->rport ?: bpf_ntohs(BPF_CORE_READ(sk, __sk_common.skc_dport));
+
+	if (known->role != NS_ASKS)
+		return 0;
+	return rport == NS_PORT_DNS ? NS_SHORT_NAME : NS_SHORT_DATAGRAM;
+}
+
 /* A watched process sends a datagram; to: where, unless the socket is connected. */
 static __noinline int on_datagram_sent(struct sock *sk, const struct inet_address *to)
 {
@@ -98,6 +110,8 @@ static __noinline int on_datagram_sent(struct sock *sk, const struct inet_addres
 	}
 	known->burst = ns_passed(known->sent_ts, now) < NS_AT_ONCE_NS ? known->burst + 1 : 1;
 	known->sent_ts = now;
+	note_asked(&last_send[bpf_get_smp_processor_id() & (NS_CPUS - 1)],
+		   bpf_get_current_pid_tgid(), short_of_datagram(sk, known));
 	return 0;
 }
 

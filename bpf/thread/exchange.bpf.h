@@ -298,6 +298,37 @@ static __always_inline void fill_held(struct ns_exchange *out, const struct ns_c
 		out->delack_ts = peer->turn.fired_ts;
 }
 
+/* The sums of the thread that answered, as of its last write, and of when it read the request. */
+static __always_inline bool knows_answerer(const struct ns_conn_turn *turn)
+{
+	return turn->request.spent_known && turn->spent_tid == turn->request.tid &&
+	       turn->spent_ts == turn->wrote_ts;
+}
+
+/*
+ * All that it had done by then: with those of an answer before they say what it did in between,
+ * while requests lay unread, of which no record need tell by itself.
+ */
+static __always_inline void tell_answerer(const struct ns_conn_state *conn)
+{
+	struct ns_sums *out;
+
+	if (!knows_answerer(&conn->turn))
+		return;
+	out = bpf_ringbuf_reserve(&records, sizeof(*out), 0);
+	if (!out) {
+		count_lost(NS_LOST_RINGBUF);
+		return;
+	}
+	__builtin_memset(out, 0, sizeof(*out));
+	fill_head(&out->head, NS_SUMS, sizeof(*out), conn->turn.spent_ts, 0);
+	out->head.tgid = conn->tgid;
+	out->head.tid = conn->turn.spent_tid;
+	out->on_ts = conn->turn.spent_ts;
+	out->spent = conn->turn.spent;
+	bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
+}
+
 /* The answer of a connection's turn, so far. */
 static __always_inline void fill_served(struct ns_exchange *out, const struct ns_conn_state *conn,
 					const struct ns_conn_state *peer, __u32 ended)
@@ -313,8 +344,7 @@ static __always_inline void fill_served(struct ns_exchange *out, const struct ns
 		return;
 	fill_request(out, &conn->turn.request);
 	fill_queued(out, conn, out->arrived_ts);
-	if (conn->turn.request.spent_known && conn->turn.spent_tid == conn->turn.request.tid &&
-	    conn->turn.spent_ts == conn->turn.wrote_ts)
+	if (knows_answerer(&conn->turn))
 		fill_spent(out, &conn->turn.request.spent, &conn->turn.spent);
 }
 
@@ -353,6 +383,7 @@ __noinline int tell_served(__u64 key, __u32 weight, __u32 ended, __u64 until)
 	}
 	peer->turn.is_told = 1;
 	bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
+	tell_answerer(peer);
 	return 0;
 }
 
@@ -589,6 +620,7 @@ static __noinline int end_served(struct ns_conn_state *conn, __u32 ended, __u64 
 	fill_served(out, conn, peer, ended);
 	out->weight = is_slow ? 1 : conn->turn.sampling;
 	bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
+	tell_answerer(conn);
 	return 0;
 }
 

@@ -172,12 +172,15 @@ static __always_inline void on_switch_out(struct task_struct *task, struct ns_th
 	}
 	thread->cpu = cpu;
 	thread->left_clock = switch_clock(task);
+	if (last->awaits_tid == (__u32)task->pid) {
+		thread->awaits = last->awaits;
+		last->awaits_tid = 0;
+	}
 	if (last->tid == (__u32)task->pid) {
 		thread->conn = last->sk;
 		thread->named_sk = last->sk;
 		thread->named_conn = last->conn;
 		thread->wrote = 1;
-		thread->asks = last->asks;
 		last->tid = 0;
 	} else if (last->opened_tid == (__u32)task->pid) {
 		thread->named_sk = last->opened_sk;
@@ -194,7 +197,7 @@ static __always_inline __u32 note_call(struct task_struct *task, struct ns_threa
 	__u32 last = thread->slept.arg0;
 
 	thread->slept.call = call;
-	thread->slept.kind = kind_of_short(call, thread->state, thread->conn && thread->asks);
+	thread->slept.kind = kind_of_short(call, thread->state, thread->awaits);
 	task_arguments(task, &thread->slept.arg0, &thread->slept.arg1);
 	/* Another lock than it slept for. */
 	if (thread->slept.many == NS_SYS_FUTEX &&
@@ -309,6 +312,7 @@ static __always_inline void on_switch_in(struct task_struct *task, struct ns_thr
 
 			thread->slept.many = many ? thread->slept.call : 0;
 			thread->conn = 0;
+			thread->awaits = 0;
 			thread->place.awake_ts = now;
 		}
 	}
@@ -530,7 +534,10 @@ static __always_inline void seed_thread(struct bpf_iter__task *ctx, struct task_
 	}
 	now = bpf_ktime_get_ns();
 	fresh = &scratch->thread;
-	__builtin_memset(fresh, 0, sizeof(*fresh));
+	/* clang makes no more than 1 KiB of stores of one, nor of two that it may join. */
+	__builtin_memset(fresh, 0, NS_THREAD_SHORTS);
+	barrier_var(fresh);
+	__builtin_memset(&fresh->shorts, 0, sizeof(*fresh) - NS_THREAD_SHORTS);
 	fresh->tgid = task->tgid;
 	BPF_CORE_READ_STR_INTO(&fresh->comm, task, comm);
 	/* A program that waits for its release has not begun: that is no wait of its. */

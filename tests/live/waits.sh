@@ -146,7 +146,7 @@ case_wait_joins_the_chain() {
 case_wait_sums() {
     trace_waits mixed
     gojq -s --argjson tid "$CLIENT_TID" '
-        def other: .short_input_us + .short_lock_us + .short_disk_us + .short_uring_us + .short_other_us + .short_reply_us;
+        def other: .short_input_us + .short_lock_us + .short_disk_us + .short_uring_us + .short_other_us + .short_reply_us + .short_datagram_us + .short_name_us;
         [.[] | select(.event == "wait" and .tid == $tid)] | sort_by(.off_ms)
         | map(select(.t_ms - .off_ms >= 20 and .syscall_name == "clock_nanosleep")) as $long
         | [range(1; $long | length) as $i | $long[$i - 1] as $from | $long[$i] as $to

@@ -22,13 +22,14 @@ import sys
 sys.dont_write_bytecode = True
 import play
 
-SHARE, LEAST_MS = 0.12, 1.5          # how far a time may be off
+SHARE, LEAST_MS = 0.12, 1.5          # how far a time may be off; of quick requests as far as
+LEAST_QUICK_MS = 0.2                 # what a few system calls and wakes take
 SAVES_SHARE, SAVES_MS = 0.20, 2.0
 COUNT_SHARE, COUNT = 0.1, 2
 LEAST_REQUESTS = 8
 TOLD_MS, BEGIN_MS = 0.0015, 1         # how far the told request is from its line, and that from its log
 DISTURBED = 0.25                     # of a request's time others, or one knows not where, had no CPU
-QUEUE_MS = 0.5                       # what is unread for as long lies in a queue
+QUEUE_MS, QUEUE_QUICK_MS = 0.5, 0.05  # what is unread for as long lies in a queue
 NETSTALL_MS = 10                     # its threshold: what is shorter need be no stall
 LED_BY = 0.8                         # of the largest sum: either may lead the verdict
 OFTEN = 0.3                          # of the requests: what is their longest step may lead as well
@@ -69,6 +70,19 @@ class Request:
     def is_disturbed(self):
         """So much of it may be told as a wait for a CPU or not that it says little."""
         return self.unsure_ms > DISTURBED * self.ms
+
+
+def is_quick(plan):
+    return "unit" in plan["front"]
+
+
+def least_off(plan, ms):
+    """So far a time of a request of that length may be off."""
+    return max(LEAST_QUICK_MS if is_quick(plan) else LEAST_MS, SHARE * ms)
+
+
+def in_ms(ms):
+    return f"{ms:.2f}" if ms < 2 and round(ms, 2) != round(ms, 1) else f"{ms:.1f}"
 
 
 def holder(how, held):
@@ -125,7 +139,7 @@ def find_nested(fronts, backs, ask):
             record["did"].append(["r", "peer-app", step[2] + hold, step[3], step[4], back["delay"] + back["woken"]])
 
 
-def served(record, asked, ask, hold, steps, answered, is_whole=True):
+def served(plan, record, asked, ask, hold, steps, answered, is_whole=True):
     """Of its own server: from when all of it was written, to when its answer had left. `hold`: so long it was held up then; where that is
     no stall, from when it came. Who has got the answer may run before the writer goes on; where the answer is held back, only he knows
     when it left."""
@@ -134,7 +148,7 @@ def served(record, asked, ask, hold, steps, answered, is_whole=True):
     request = Request(record["read"] - queue - hold, min(answered, record["wrote"]) if is_whole else answered)
     request.unread = queue
     request.add(holder(ask, hold), hold)
-    if queue > QUEUE_MS * 1e6:
+    if queue > (QUEUE_QUICK_MS if is_quick(plan) else QUEUE_MS) * 1e6:
         add_unread(request, steps, record["worker"], record["read"] - queue, record["read"])
     request.may_wait_for_cpu(min(queue, record["woken"]))
     return request
@@ -157,7 +171,7 @@ def truth(plan, logs):
             made.add("peer-app", back["wrote"] - step[2] - hold, 0, back["delay"] + back["woken"])
             made.may_wait_for_cpu(step[4])
             views["makes"].append(made)
-            request = served(back, step[2], nested_ask, hold, steps["back"], step[3])
+            request = served(plan, back, step[2], nested_ask, hold, steps["back"], step[3])
             for _, cause, begin, end, own, others in back["steps"]:
                 request.add(cause, end - begin, own, others)
             views["back"].append(request)
@@ -167,7 +181,7 @@ def truth(plan, logs):
         hold = (record["read"] - source["last_write"]) * (ask == "split")
         own = Request(source["first_write"], source["last"])
         whole = reply == "whole"
-        mine = served(record, source["last_write"], ask, hold, steps["front"], source["last"], whole)
+        mine = served(plan, record, source["last_write"], ask, hold, steps["front"], source["last"], whole)
         own.add(holder(ask, hold), hold)
         # In the queue what is held up for others is held up for this one.
         queue = mine.unread
@@ -210,12 +224,13 @@ def table(report, role):
     return row, said
 
 
-def misfits(said, request, slack):
-    """[(how far it is off, a sentence)] of the causes that are further off than the slack."""
+def misfits(plan, said, request, slack):
+    """[(how far it is off, a sentence)] of the causes that are further off than the slack. What its own calls take is in a quick
+    request's steps, and no small part of them."""
     for cause in sorted({*said, *request.hi}):
         off = max(request.lo[cause] - said[cause], said[cause] - request.hi[cause])
-        if off > slack:
-            yield off, f"{cause} {said[cause]:.1f}, truth {request.mean(cause):.1f}"
+        if off > (2 * slack if cause == "self" and is_quick(plan) else slack):
+            yield off, f"{cause} {in_ms(said[cause])}, truth {in_ms(request.mean(cause))}"
 
 
 def told_ones(report, row, requests):
@@ -225,31 +240,31 @@ def told_ones(report, row, requests):
               if role == row["role"] and abs(end - begin - told) <= TOLD_MS]
     found = [min(requests, key=lambda request: abs(request.begin / 1e6 - begin)) for begin in begins]
     found = [request for request, begin in zip(found, begins) if abs(request.begin / 1e6 - begin) <= BEGIN_MS]
-    return found or [request for request in requests if abs(request.ms - told) <= max(1, 0.08 * told)]
+    return found or [request for request in requests if abs(request.ms - told) <= max(min(1, told / 2), 0.08 * told)]
 
 
-def least_misfit(row, said, requests):
+def least_misfit(plan, row, said, requests):
     """What differs from the one of these that fits best."""
-    slack = max(LEAST_MS, SHARE * row["median"]["total_ms"])
-    return min((list(misfits(said, request, slack)) for request in requests), key=lambda found: sum(off for off, _ in found))
+    slack = least_off(plan, row["median"]["total_ms"])
+    return min((list(misfits(plan, said, request, slack)) for request in requests), key=lambda found: sum(off for off, _ in found))
 
 
-def is_disturbed(row, said, ones):
+def is_disturbed(plan, row, said, ones):
     """The told request is none of the calm ones, but one that waited for a CPU."""
     calm, busy = [one for one in ones if not one.is_disturbed()], [one for one in ones if one.is_disturbed()]
-    return busy and not least_misfit(row, said, busy) and (not calm or least_misfit(row, said, calm))
+    return busy and not least_misfit(plan, row, said, busy) and (not calm or least_misfit(plan, row, said, calm))
 
 
-def judge_table(row, said, requests, calm, ones):
+def judge_table(plan, row, said, requests, calm, ones):
     count = len(requests)
     if abs(row["count"] - count) > COUNT_SHARE * count + COUNT:
         yield f"count {row['count']}, truth {count}"
     took, told = sorted(request.ms for request in requests), row["median"]["total_ms"]
     median = min(max(told, took[int(0.38 * count)]), took[int(0.62 * (count - 1))])
-    if abs(told - median) > max(LEAST_MS, SHARE * median):
-        yield f"length {told:.1f}, truth {median:.1f}"
+    if abs(told - median) > least_off(plan, median):
+        yield f"length {in_ms(told)}, truth {in_ms(median)}"
     ones = [one for one in ones if not one.is_disturbed()] or [min(calm, key=lambda request: abs(request.ms - told))]
-    least = least_misfit(row, said, ones)
+    least = least_misfit(plan, row, said, ones)
     if least:
         yield "slices " + ", ".join(text for _, text in least)
 
@@ -327,10 +342,10 @@ def judge(plan, logs, reports):
             why = f"{len(requests) - len(calm)} of {len(requests)} requests waited for a CPU"
         elif not row:
             wrong.append(f"table of {role}: none, truth {len(requests)} requests")
-        elif is_disturbed(row, said, told_ones(report, row, requests)):
+        elif is_disturbed(plan, row, said, told_ones(report, row, requests)):
             why = "the median request waited for a CPU"
         else:
-            wrong += judge_table(row, said, requests, calm, told_ones(report, row, requests))
+            wrong += judge_table(plan, row, said, requests, calm, told_ones(report, row, requests))
         if requests and not why and view != "makes":
             of_verdict = list(judge_verdict(report, requests, calm))
             if of_verdict and not wrong and is_of_machine(report, requests):
@@ -351,11 +366,11 @@ def show(row, report, requests):
     took = sorted(requests, key=lambda request: request.ms)
     for share in (0.1, 0.5, 0.9) if took else ():
         request = took[int(share * len(took))]
-        causes = ", ".join(f"{cause} {request.lo[cause]:.1f}..{request.hi[cause]:.1f}" for cause in request.hi if request.hi[cause] > 0.05)
-        print(f"#   truth, {share:.0%}: {request.ms:.1f} ms: {causes}")
+        causes = ", ".join(f"{cause} {in_ms(request.lo[cause])}..{in_ms(request.hi[cause])}" for cause in request.hi if request.hi[cause] > request.ms / 100)
+        print(f"#   truth, {share:.0%}: {in_ms(request.ms)} ms: {causes}")
     if row:
-        slices = ", ".join(f"{piece['cause']} {piece['ms']:.1f}" for piece in row["median"]["slices"])
-        print(f"#   said: {row['count']} requests, median {row['median']['total_ms']:.1f} ms: {slices}")
+        slices = ", ".join(f"{piece['cause']} {in_ms(piece['ms'])}" for piece in row["median"]["slices"])
+        print(f"#   said: {row['count']} requests, median {in_ms(row['median']['total_ms'])} ms: {slices}")
     print(f"#   verdict: {report['verdict']['headline']}")
 
 

@@ -268,6 +268,7 @@ def plans():
     written = {value for plan in fixed for end in plan.values() for key in ("ask", "reply") for value in [end.get(key)]}
     missing = ({*play.LETTERS, "r"} - letters) | ({"recv", "poll", "ring"} - waits) | ({"split", "more"} - written)
     missing |= {(True, "thread"), (True, "loop"), (False, "thread"), (False, "loop"), (False, "pool")} - shapes
+    missing |= {"quick", "slow"} - {"quick" if "unit" in plan["front"] else "slow" for plan in fixed}
     if missing:
         print(f"# the fixed plans have no {missing}")
     return not missing

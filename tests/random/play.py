@@ -23,6 +23,8 @@ SECONDS_OF_MORE = 4  # each of these requests takes 200 ms and more
 LENGTHS = [2, 3, 5, 8, 12, 18, 25]  # ms
 LETTERS = "sssccllm" + "hguvdefzpqkj"
 COMPUTE = "cmgvfqj"
+NOT_QUICK = str.maketrans("zkj", "seh")  # to begin a child, or to look at a flag, takes as long
+QUICK = "60"  # us, in place of each ms: requests of which netstall looks at a part, and whose waits are in sums alone
 # Of each ten seeds in a row: how often netstall is right hangs on this more than on all else.
 REPLIES = ["whole", "split", "whole", "whole", "split", "whole", "whole", "more", "whole", "whole"]
 
@@ -81,6 +83,12 @@ def plan_of(seed):
     # While a loop does its own, it acknowledges nothing: then two hold the answer up, and judge.py cannot tell them apart.
     if client["shape"] == "loop" and front["reply"] != "whole":
         client["think"] = ""
+    if seed % 10 in (5, 9):  # whose answers are written whole
+        for words in plan.values():
+            words["unit"] = QUICK
+            words.pop("ask", None)
+            if "script" in words:
+                words["script"] = words["script"].translate(NOT_QUICK)
     return plan
 
 

@@ -3,13 +3,14 @@
  * One process of a random program, which logs what it does for each request by its own clock:
  *
  *	random server log=FILE script=STEPS [shape=thread|loop|pool] [reply=whole|split|more]
- *[nodelay=1] [back=PORT] [ask=whole|split] random client log=FILE port=N [shape=thread|loop]
- *[connections=N] [wait=recv|poll|ring] [ask=whole|split] [nodelay=1] [think=STEPS] random steps
+ *[nodelay=1] [back=PORT] [ask=whole|split] [unit=US] random client log=FILE port=N
+ *[shape=thread|loop] [connections=N] [wait=recv|poll|ring] [ask=whole|split] [nodelay=1]
+ *[think=STEPS] [unit=US] random steps
  *
- * Prints `ready port=N`, and runs until SIGTERM; then the log is whole. name=NAME is what the
- *process is called. A line of the log is one request, the server's or the client's;
- *tests/random/judge.py reads it. `steps` lists the letters of a script; 'r' is a request of the
- *server's own to `back`.
+ * The numbers of a script are units, of 1000 us where nothing else is said. Prints `ready port=N`,
+ *and runs until SIGTERM; then the log is whole. name=NAME is what the process is called. A line of
+ *the log is one request, the server's or the client's; tests/random/judge.py reads it. `steps`
+ *lists the letters of a script; 'r' is a request of the server's own to `back`.
  *
  * thread: a thread for each connection. loop: one thread, with epoll, for all. pool: a thread with
  *epoll, and two that read what is ready and answer it.
@@ -40,14 +41,15 @@ static FILE *out;
 static pthread_mutex_t out_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
 	const char *log, *script, *shape, *reply, *ask, *wait, *think;
-	int port, back, nodelay, connections;
+	int port, back, nodelay, connections, unit;
 } asked = {.script = "",
 	   .shape = "thread",
 	   .reply = "whole",
 	   .ask = "whole",
 	   .wait = "recv",
 	   .think = "",
-	   .connections = 1};
+	   .connections = 1,
+	   .unit = 1000};
 
 struct connection {
 	struct lane lane; /* first: a lane is its connection */
@@ -461,6 +463,7 @@ static bool take_word(const char *word)
 		{"back=", NULL, &asked.back},
 		{"nodelay=", NULL, &asked.nodelay},
 		{"connections=", NULL, &asked.connections},
+		{"unit=", NULL, &asked.unit},
 	};
 
 	for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
@@ -495,6 +498,7 @@ int main(int argc, char **argv)
 	if (!script__is_known(asked.script) || !script__is_known(asked.think) ||
 	    asked.connections > CONNECTIONS)
 		return fprintf(stderr, "random: no such script\n"), 64;
+	step_unit_ns = asked.unit * 1000ull;
 	out = asked.log ? fopen(asked.log, "w") : NULL;
 	if (!out || setvbuf(out, NULL, _IOFBF, 4 << 20))
 		die("the log");

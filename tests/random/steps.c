@@ -22,6 +22,8 @@
 
 #define POOL_THREADS 2
 
+uint64_t step_unit_ns = 1000000;
+
 struct body {
 	const char *cause;
 	void (*run)(unsigned ms);
@@ -85,14 +87,15 @@ uint64_t run_delay(void)
 
 static void __attribute__((noinline)) pause_for(unsigned ms)
 {
-	struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000l};
+	uint64_t ns = ms * step_unit_ns;
+	struct timespec t = {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
 
 	nanosleep(&t, NULL);
 }
 
 static void __attribute__((noinline)) compute(unsigned ms)
 {
-	uint64_t end = now_ns() + ms * 1000000ull;
+	uint64_t end = now_ns() + ms * step_unit_ns;
 
 	while (now_ns() < end)
 		for (volatile int i = 0; i < 200; i++)

@@ -44,6 +44,9 @@ struct lane {
 	unsigned count;
 };
 
+/* What the numbers of a script are: 1 ms, unless it is set before any is run. */
+extern uint64_t step_unit_ns;
+
 uint64_t now_ns(void);
 /* How long the calling thread was ready to run and had no CPU. */
 uint64_t run_delay(void);

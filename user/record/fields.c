@@ -46,13 +46,17 @@
 		NAMED(type, spent.short_us[NS_SHORT_URING], "short_uring_us"),                     \
 		NAMED(type, spent.short_us[NS_SHORT_OTHER], "short_other_us"),                     \
 		NAMED(type, spent.short_us[NS_SHORT_REPLY], "short_reply_us"),                     \
+		NAMED(type, spent.short_us[NS_SHORT_DATAGRAM], "short_datagram_us"),               \
+		NAMED(type, spent.short_us[NS_SHORT_NAME], "short_name_us"),                       \
 		NAMED(type, spent.shorts[NS_SHORT_TIMER], "shorts_timer"),                         \
 		NAMED(type, spent.shorts[NS_SHORT_INPUT], "shorts_input"),                         \
 		NAMED(type, spent.shorts[NS_SHORT_LOCK], "shorts_lock"),                           \
 		NAMED(type, spent.shorts[NS_SHORT_DISK], "shorts_disk"),                           \
 		NAMED(type, spent.shorts[NS_SHORT_URING], "shorts_uring"),                         \
 		NAMED(type, spent.shorts[NS_SHORT_OTHER], "shorts_other"),                         \
-		NAMED(type, spent.shorts[NS_SHORT_REPLY], "shorts_reply")
+		NAMED(type, spent.shorts[NS_SHORT_REPLY], "shorts_reply"),                         \
+		NAMED(type, spent.shorts[NS_SHORT_DATAGRAM], "shorts_datagram"),                   \
+		NAMED(type, spent.shorts[NS_SHORT_NAME], "shorts_name")
 #define END                                                                                        \
 	{                                                                                          \
 		NULL, FIELD_U32, 0, 0, NULL                                                        \

@@ -16,6 +16,7 @@ struct spent {
 	struct ns_spent sums;
 	uint64_t whole_ns;  /* of so long a time, which has the one that was asked for in it */
 	uint64_t runs_from; /* all the rest of it the thread ran: that is not in the sums */
+	bool is_request;    /* it is one's: what it waited for there, that was for the request */
 };
 
 /* Of the time from one to the other; request: one that is walked, and may be too short to be kept,

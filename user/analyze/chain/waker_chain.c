@@ -371,7 +371,8 @@ static const enum cause cause_of_short[NS_SHORTS] = {
 	[NS_SHORT_TIMER] = CAUSE_TIMER,    [NS_SHORT_INPUT] = CAUSE_IPC,
 	[NS_SHORT_LOCK] = CAUSE_LOCK,      [NS_SHORT_DISK] = CAUSE_DISK,
 	[NS_SHORT_URING] = CAUSE_URING,    [NS_SHORT_OTHER] = CAUSE_UNKNOWN,
-	[NS_SHORT_REPLY] = CAUSE_PEER_APP,
+	[NS_SHORT_REPLY] = CAUSE_PEER_APP, [NS_SHORT_DATAGRAM] = CAUSE_UDP,
+	[NS_SHORT_NAME] = CAUSE_DNS,
 };
 
 static enum cause cause_of(const struct waker_chain *chain, const struct wait_view *view);
@@ -462,17 +463,18 @@ static void spend_spent(struct waker_chain *chain, uint64_t until, const struct 
 {
 	uint64_t counted = clip(chain, spent->runs_from, until), length = counted - chain->at;
 	uint64_t input = spent->sums.short_us[NS_SHORT_INPUT] * 1000ull;
-	uint64_t busy = ns_passed(input, spent->whole_ns);
+	uint64_t idle = spent->is_request ? 0 : input, busy = ns_passed(idle, spent->whole_ns);
 	/* For input, at the least. */
-	uint64_t here = min_u64(ns_passed(busy, length), input);
+	uint64_t here = min_u64(ns_passed(busy, length), idle);
 	double part = busy ? (double)min_u64(length - here, busy) / (double)busy * 1000 : 0;
 	uint64_t nobodys = ns_passed(spent->whole_ns, length);
 
-	bool asks = here && spent__asks(chain->model, chain->who.tid, chain->at, counted);
+	bool asks = input && spent__asks(chain->model, chain->who.tid, chain->at, counted);
 
 	for (size_t i = 0; i < NS_SHORTS; i++) {
-		uint64_t ns =
-			i == NS_SHORT_INPUT ? here : (uint64_t)(spent->sums.short_us[i] * part);
+		uint64_t ns = i == NS_SHORT_INPUT && idle
+				      ? here
+				      : (uint64_t)(spent->sums.short_us[i] * part);
 
 		spend_as(chain, clip(chain, chain->at + ns, counted), PATH_SHORTS,
 			 asks && i == NS_SHORT_INPUT ? CAUSE_PEER_APP
@@ -831,7 +833,7 @@ static void explain_served(struct waker_chain *chain, const struct ns_exchange *
 		arrived = wait__woken(reading);
 	else if (served->begin_ts < served->ready_ts && request__was_awaited(chain->model, served))
 		arrived = served->begin_ts;
-	else if (arrived > chain->at + way + WAIT_AT_ONCE_NS)
+	else if (arrived > chain->at + way + WAKE_AT_ONCE_NS)
 		arrived = chain->at + way;
 	/* Threads that share a connection write when they like: until then nobody was to answer. */
 	if (asked->ready_ts > chain->at)
@@ -1689,7 +1691,7 @@ static bool lay_unread(const struct reply *reply)
 	const struct ns_exchange *served = reply->served;
 
 	return served && served->ready_ts && served->arrived_ts &&
-	       served->begin_ts > served->arrived_ts + WAIT_AT_ONCE_NS;
+	       served->begin_ts > served->arrived_ts + WAKE_AT_ONCE_NS;
 }
 
 /*

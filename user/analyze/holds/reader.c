@@ -220,7 +220,8 @@ static void add_between(struct time_spent *spent, const struct ns_spent *sums, u
 		[NS_SHORT_TIMER] = CAUSE_TIMER,    [NS_SHORT_LOCK] = CAUSE_LOCK,
 		[NS_SHORT_DISK] = CAUSE_DISK,      [NS_SHORT_URING] = CAUSE_URING,
 		[NS_SHORT_OTHER] = CAUSE_IPC,      [NS_SHORT_INPUT] = CAUSE_IDLE,
-		[NS_SHORT_REPLY] = CAUSE_PEER_APP,
+		[NS_SHORT_REPLY] = CAUSE_PEER_APP, [NS_SHORT_DATAGRAM] = CAUSE_UDP,
+		[NS_SHORT_NAME] = CAUSE_DNS,
 	};
 	uint64_t all = sum_us(sums);
 	double each;

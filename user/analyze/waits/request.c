@@ -350,7 +350,7 @@ bool request__was_awaited(const struct model *model, const struct ns_exchange *s
 	struct wait_view view;
 
 	/* It was woken for something else, or was at others before. */
-	if (served->begin_ts > arrived + WAIT_AT_ONCE_NS)
+	if (served->begin_ts > arrived + WAKE_AT_ONCE_NS)
 		return false;
 	for (size_t i = 0; (wait = model_thread__wait(thread, i)); i++) {
 		if (wait->head.ts <= arrived || wait->off_ts > arrived)
@@ -517,6 +517,16 @@ static bool is_of_its_own(const struct model *model, const struct ns_wait *wait)
 	return kind == WAIT_SLEEP || kind == WAIT_STOPPED;
 }
 
+/* Its first sleep, of which its record has the end. What the thread did by its own clock is none.
+ */
+static bool may_be_for_input(const struct ns_exchange *asked)
+{
+	const uint32_t *us = asked->spent.short_us;
+	uint64_t waited = 1000ull * (us[NS_SHORT_REPLY] + us[NS_SHORT_INPUT] + us[NS_SHORT_URING]);
+
+	return !asked->spent_known || 2 * waited >= ns_passed(asked->off_ts, asked->wake_ts);
+}
+
 void reply__find(const struct model *model, const struct ns_exchange *asked, struct reply *reply)
 {
 	const struct model_thread *thread = model__thread(model, asked->head.tid);
@@ -557,7 +567,7 @@ void reply__find(const struct model *model, const struct ns_exchange *asked, str
 	reply->arrived = reply->to = sent ? sent : asked->head.ts;
 	/* Too short a sleep for a record of its own: the request's has its end. What comes behind
 	 * the first read was no wait for that; who computes is preempted. */
-	if (!is_recorded && asked->wake_ts > asked->ready_ts &&
+	if (!is_recorded && asked->wake_ts > asked->ready_ts && may_be_for_input(asked) &&
 	    (!asked->answer_ts || asked->wake_ts <= asked->answer_ts)) {
 		reply->arrived = asked->wake_ts > sent ? asked->wake_ts : sent;
 		reply->to = asked->answer_ts ? asked->answer_ts : asked->head.ts;

@@ -22,6 +22,8 @@ struct span {
  * it behind that, unless it is preempted: what comes so much later has another reason.
  */
 #define WAIT_AT_ONCE_NS 1000000
+/* Who sleeps for what comes is woken within this time of that. */
+#define WAKE_AT_ONCE_NS 100000
 
 /* By the first arguments of two futex() calls: a condition variable's waiters sleep on two words of
  * it, in turns. */

@@ -472,6 +472,25 @@ static void emit_exchange(struct side *side, struct ns_exchange *out)
 	emit(side->out, out);
 }
 
+static bool knows_answerer(const struct turn *turn)
+{
+	return turn->request.spent_known && turn->spent_thread == turn->request.thread &&
+	       turn->spent_ts == turn->wrote_ts;
+}
+
+static void tell_answerer(struct side *side, const struct turn *turn)
+{
+	struct ns_sums out = {0};
+
+	if (!knows_answerer(turn))
+		return;
+	fill_head(&out.head, NS_SUMS, turn->spent_ts);
+	of_thread(side, &out.head, turn->spent_thread);
+	out.on_ts = out.head.ts;
+	out.spent = turn->spent;
+	emit(side->out, &out);
+}
+
 static void tell_served(struct side *side, int end, uint32_t weight, uint32_t ended, uint64_t until)
 {
 	const struct turn *asked = &side->conns[end].turn;
@@ -495,6 +514,7 @@ static void tell_served(struct side *side, int end, uint32_t weight, uint32_t en
 		return;
 	turn->is_told = true;
 	emit_exchange(side, &out);
+	tell_answerer(side, turn);
 }
 
 static bool takes_long(const struct turn *turn)
@@ -601,6 +621,7 @@ static void end_served(struct side *side, int end, uint32_t ended)
 		    ended);
 	out.weight = slow ? 1 : turn->sampling;
 	emit_exchange(side, &out);
+	tell_answerer(side, turn);
 }
 
 static void end_request(struct side *side, int end, uint32_t ended)

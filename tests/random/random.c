@@ -2,18 +2,19 @@
 /*
  * One process of a random program, which logs what it does for each request by its own clock:
  *
- *	random server log=FILE script=STEPS [shape=thread|loop|pool] [reply=whole|split|more]
- *[nodelay=1] [back=PORT] [ask=whole|split] [unit=US] random client log=FILE port=N
- *[shape=thread|loop] [connections=N] [wait=recv|poll|ring] [ask=whole|split] [nodelay=1]
- *[think=STEPS] [unit=US] random steps
+ *	random server log=FILE script=STEPS [unit=US] [shape=thread|loop|pool]
+ *	       [reply=whole|split|more] [nodelay=1] [back=PORT] [ask=whole|split]
+ *	random client log=FILE port=N [unit=US] [shape=thread|loop] [connections=N]
+ *	       [wait=recv|poll|ring] [ask=whole|split] [nodelay=1] [think=STEPS]
+ *	random steps
  *
- * The numbers of a script are units, of 1000 us where nothing else is said. Prints `ready port=N`,
- *and runs until SIGTERM; then the log is whole. name=NAME is what the process is called. A line of
- *the log is one request, the server's or the client's; tests/random/judge.py reads it. `steps`
- *lists the letters of a script; 'r' is a request of the server's own to `back`.
+ * Prints `ready port=N`, and runs until SIGTERM; then the log is whole. name=NAME is what the
+ * process is called. The numbers of a script are units, of 1000 us where nothing else is said. A
+ * line of the log is one request, the server's or the client's; tests/random/judge.py reads it.
+ * `steps` lists the letters of a script; 'r' is a request of the server's own to `back`.
  *
  * thread: a thread for each connection. loop: one thread, with epoll, for all. pool: a thread with
- *epoll, and two that read what is ready and answer it.
+ * epoll, and two that read what is ready and answer it.
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -833,7 +833,7 @@ static void explain_served(struct waker_chain *chain, const struct ns_exchange *
 		arrived = wait__woken(reading);
 	else if (served->begin_ts < served->ready_ts && request__was_awaited(chain->model, served))
 		arrived = served->begin_ts;
-	else if (arrived > chain->at + way + WAKE_AT_ONCE_NS)
+	else if (arrived > chain->at + way + WAIT_AT_ONCE_NS)
 		arrived = chain->at + way;
 	/* Threads that share a connection write when they like: until then nobody was to answer. */
 	if (asked->ready_ts > chain->at)

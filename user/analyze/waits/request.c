@@ -350,7 +350,7 @@ bool request__was_awaited(const struct model *model, const struct ns_exchange *s
 	struct wait_view view;
 
 	/* It was woken for something else, or was at others before. */
-	if (served->begin_ts > arrived + WAKE_AT_ONCE_NS)
+	if (served->begin_ts > arrived + WAIT_AT_ONCE_NS)
 		return false;
 	for (size_t i = 0; (wait = model_thread__wait(thread, i)); i++) {
 		if (wait->head.ts <= arrived || wait->off_ts > arrived)
@@ -360,7 +360,8 @@ bool request__was_awaited(const struct model *model, const struct ns_exchange *s
 		       (wait_kind__is_socket(view.kind) || view.is_completion);
 	}
 	/* Its short sleeps have no records. */
-	return served->begin_ts < served->ready_ts;
+	return served->begin_ts < served->ready_ts &&
+	       served->begin_ts <= arrived + WAKE_AT_ONCE_NS;
 }
 
 const struct ns_exchange *request__queued(const struct model *model,

@@ -521,8 +521,7 @@ struct ns_thread_state {
 	__u64 named_sk;   /* struct sock that it wrote on or connected last, ever */
 	__u32 named_conn; /* its number */
 	__u16 wrote;      /* on a watched socket, since it slept for a descriptor */
-	__u16 awaits; /* enum ns_short of a wait for what it asked since its last sleep; 0: nothing
-		       */
+	__u16 awaits;     /* enum ns_short, of what it asked since its last sleep; 0: nothing */
 	__u64 left_clock; /* the scheduler's clock when it left, 0 not known */
 	__u64 began;      /* of its first sleep, where that is older than our sight of it; else 0 */
 	__u64 asked;      /* struct sock on which its sampled request waits for an answer, 0 none */
@@ -560,6 +559,7 @@ static inline void ns_thread_fill(struct ns_thread_totals *out,
 /* What of it is there where nothing is traced. */
 #define NS_THREAD_UNTRACED __builtin_offsetof(struct ns_thread_state, off)
 
+/* In two pieces it can be cleared. */
 #define NS_THREAD_SHORTS __builtin_offsetof(struct ns_thread_state, shorts)
 
 /*
@@ -622,10 +622,11 @@ struct ns_begun {
 struct ns_last_send {
 	__u64 sk;
 	__u32 tid;
-	__u32 conn;   /* its number, which lasts when the socket does not */
-	__u32 awaits; /* enum ns_short of a wait for what it asks by that, 0 none; of this thread:
-		       */
+	__u32 conn; /* its number, which lasts when the socket does not */
+	/* A thread, and the enum ns_short of its wait for what it asks by that; 0: it asks nothing.
+	 */
 	__u32 awaits_tid;
+	__u32 awaits;
 	/* The same of the last connect(). */
 	__u64 opened_sk;
 	__u32 opened_tid;

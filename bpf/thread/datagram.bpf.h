@@ -11,8 +11,8 @@
 #define NS_AF_UNIX          1
 #define NS_SOCK_DGRAM       2
 #define NS_IPPROTO_UDP      17
-#define NS_BOUND            12 /* include/net/sock.h: SOCK_BINDADDR_LOCK, SOCK_BINDPORT_LOCK */
-#define NS_PORT_DNS         53
+#define NS_BOUND            12      /* include/net/sock.h: SOCK_BINDADDR_LOCK, SOCK_BINDPORT_LOCK */
+#define NS_PORT_DNS         53      /* RFC 1035 */
 #define NS_SERVICE_PORTS    1024    /* below them services listen: inet_prot_sock() */
 #define NS_AT_ONCE_NS       5000000 /* who tries again waits longer than that before */
 #define NS_UNIX_NAME_OFFSET 2       /* sun_path in struct sockaddr_un */

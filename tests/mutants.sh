@@ -94,8 +94,23 @@ accept_queue_is_peer user/analyze/chain/waker_chain.c golden unit
 -const struct level level = {.cause = CAUSE_ACCEPT_QUEUE};
 +const struct level level = {.cause = CAUSE_PEER_APP};
 short_timer_is_input user/analyze/chain/waker_chain.c golden unit
--[NS_SHORT_TIMER] = CAUSE_TIMER, [NS_SHORT_INPUT] = CAUSE_IPC,
-+[NS_SHORT_TIMER] = CAUSE_IPC, [NS_SHORT_INPUT] = CAUSE_TIMER,
+-[NS_SHORT_TIMER] = CAUSE_TIMER,    [NS_SHORT_INPUT] = CAUSE_IPC,
++[NS_SHORT_TIMER] = CAUSE_IPC,    [NS_SHORT_INPUT] = CAUSE_TIMER,
+input_of_a_request_is_idle user/analyze/chain/waker_chain.c golden unit
+-spent->is_request ? 0 : input
++spent->is_request ? input : 0
+far_sums_are_better user/analyze/chain/spent.c golden unit
+-elsewhere(other, from, to) < elsewhere(best, from, to))
++elsewhere(other, from, to) > elsewhere(best, from, to))
+late_wake_is_awaited user/analyze/waits/request.c golden unit
+-served->begin_ts <= arrived + WAKE_AT_ONCE_NS;
++served->begin_ts <= arrived + WAIT_AT_ONCE_NS;
+own_sleep_is_for_the_answer user/analyze/waits/request.c golden unit
+-return !asked->spent_known || 2 * waited
++return asked->spent_known || 2 * waited
+queued_is_the_asker user/explain/template.c golden unit
+-longest = (struct queued){part->pid, part->tid, part->ns};
++longest = (struct queued){stall->pid, stall->tid, part->ns};
 quota_is_run_queue user/analyze/chain/waker_chain.c golden unit
 -spend(chain, clip(chain, throttle->head.ts, until), CAUSE_THROTTLED);
 +spend(chain, clip(chain, throttle->head.ts, until), CAUSE_RUNQUEUE);
@@ -157,7 +172,7 @@ holm_is_bonferroni user/check/judge/baseline.c golden unit
 -(1 - confidence) / (double)(count - i)
 +(1 - confidence) / (double)count
 unproven_stalls_count user/check/judge/gate.c golden unit
--budget__is_exceeded(budget, own->proven, own->proven_ns, outcome->seconds)
+-budget__is_exceeded(budget, own->proven, proven_ns, outcome->seconds)
 +budget__is_exceeded(budget, own->count, own->total_ns, outcome->seconds)
 guessed_end_is_over user/check/judge/beyond.c golden unit
 -if (stall__traits(stall) & STALL_END_GUESSED)
@@ -253,8 +268,8 @@ bpf_other_threads bpf/lib/target.bpf.h unit:target live:@(by_tid|by_tid_alone)
 -if (only_tids[i] == tid)
 +if (only_tids[i] != tid)
 bpf_lost_process_not_counted bpf/lib/target.bpf.h unit:target
--count_lost(NS_LOST_PROCESSES);
-+;
+-if (!known) {
++if (known) {
 bpf_worker_is_poll bpf/uring/uring_done.bpf.h live:uring_all_kinds
 -return NS_URING_WORKER;
 +return NS_URING_POLLED;

@@ -151,37 +151,13 @@ static void keep_better(struct spent *best, bool *found, const struct spent *oth
 	*found = true;
 }
 
-/* Between them it may have asked others: of these requests it is known what it did in each. */
-static void leave_out_nested(struct spent *spent, const struct exchanges *exchanges,
-			     const struct ns_exchange *of, uint64_t from, uint64_t to)
-{
-	struct exchange_walk walk = exchanges__of(exchanges, of->head.tid, 0);
-	const struct ns_exchange *nested;
-	uint64_t at = begun(of);
-
-	while ((nested = exchanges__next(exchanges, &walk))) {
-		uint64_t begin = begun(nested), end = nested->head.ts;
-
-		if (nested->side != NS_EXCHANGE_ASKED || nested->head.tid != of->head.tid ||
-		    !nested->spent_known || begin < at || end > of->head.ts ||
-		    (begin < to && end > from))
-			continue;
-		leave_out(spent, nested);
-		at = end;
-	}
-}
-
-static void try_request(struct spent *best, bool *found, const struct exchanges *exchanges,
-			const struct ns_exchange *exchange, uint32_t tid, uint64_t from,
-			uint64_t to)
+static void try_request(struct spent *best, bool *found, const struct ns_exchange *exchange,
+			uint32_t tid, uint64_t from, uint64_t to)
 {
 	struct spent spent = {exchange->spent, sum_ns(&exchange->spent), UINT64_MAX, true};
 
-	if (!is_of_request(exchange, tid, from, to))
-		return;
-	if (exchange->side == NS_EXCHANGE_SERVED)
-		leave_out_nested(&spent, exchanges, exchange, from, to);
-	keep_better(best, found, &spent, from, to);
+	if (is_of_request(exchange, tid, from, to))
+		keep_better(best, found, &spent, from, to);
 }
 
 bool spent__asks(const struct model *model, uint32_t tid, uint64_t from, uint64_t to)
@@ -209,9 +185,9 @@ bool spent__find(const struct model *model, uint32_t tid, const struct ns_exchan
 	bool found = false;
 
 	if (request)
-		try_request(out, &found, exchanges, request, tid, from, to);
+		try_request(out, &found, request, tid, from, to);
 	while ((exchange = exchanges__next(exchanges, &walk)))
-		try_request(out, &found, exchanges, exchange, tid, from, to);
+		try_request(out, &found, exchange, tid, from, to);
 	if (thread && find_between(thread, request, between, from, to, &spent))
 		keep_better(out, &found, &spent, from, to);
 	return found;

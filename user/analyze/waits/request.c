@@ -360,8 +360,7 @@ bool request__was_awaited(const struct model *model, const struct ns_exchange *s
 		       (wait_kind__is_socket(view.kind) || view.is_completion);
 	}
 	/* Its short sleeps have no records. */
-	return served->begin_ts < served->ready_ts &&
-	       served->begin_ts <= arrived + WAKE_AT_ONCE_NS;
+	return served->begin_ts < served->ready_ts && served->begin_ts <= arrived + WAKE_AT_ONCE_NS;
 }
 
 const struct ns_exchange *request__queued(const struct model *model,

@@ -559,7 +559,7 @@ static inline void ns_thread_fill(struct ns_thread_totals *out,
 /* What of it is there where nothing is traced. */
 #define NS_THREAD_UNTRACED __builtin_offsetof(struct ns_thread_state, off)
 
-/* In two pieces it can be cleared. */
+/* Where seed_thread() splits what it clears. */
 #define NS_THREAD_SHORTS __builtin_offsetof(struct ns_thread_state, shorts)
 
 /*

@@ -6,9 +6,9 @@
 #ifndef NETSTALL_BPF_THREAD_SPENT_BPF_H
 #define NETSTALL_BPF_THREAD_SPENT_BPF_H
 
-/* By the call that it goes to sleep in, its state (ns_wait.state), and what it has asked since its
+/* By the call that it goes to sleep in, its state (ns_wait.state), and what it awaits since its
  * sleep before: 0 nothing. */
-static __always_inline enum ns_short kind_of_short(__u32 call, __u32 state, enum ns_short asked)
+static __always_inline enum ns_short kind_of_short(__u32 call, __u32 state, enum ns_short awaits)
 {
 	if (state & 2) /* a parent is until its child lives by itself */
 		return makes_child(call) ? NS_SHORT_OTHER : NS_SHORT_DISK;
@@ -25,7 +25,7 @@ static __always_inline enum ns_short kind_of_short(__u32 call, __u32 state, enum
 	}
 	if (!waits_to_read(call))
 		return NS_SHORT_OTHER;
-	return asked ? asked : NS_SHORT_INPUT;
+	return awaits ? awaits : NS_SHORT_INPUT;
 }
 
 /* The current thread sends something: what it waits for in its next sleep, if that is for input. */

@@ -139,7 +139,6 @@ struct thread {
 	int wait_at;
 	uint32_t many;              /* slept.many: the call, 0 none */
 	int conn, last_send, asked; /* ends, or SIM_NOBODY */
-	bool asks;                  /* conn: it is the end that asks there */
 	uint64_t on_cpu_ns, blocked_ns, runqueue_ns, ready_ns, short_ns[NS_SHORTS];
 	uint32_t shorts[NS_SHORTS], voluntary, involuntary, wakes;
 	struct {
@@ -309,11 +308,13 @@ static void spent_now(const struct thread *thread, uint64_t now, struct ns_spent
 	}
 }
 
-static void count_short(struct thread *thread, uint64_t asleep, uint64_t ready)
+static void count_short(const struct side *side, struct thread *thread, uint64_t asleep,
+			uint64_t ready)
 {
 	enum ns_short kind = calls[thread->wait].kind;
 
-	if (kind == NS_SHORT_INPUT && thread->conn != SIM_NOBODY && thread->asks)
+	if (kind == NS_SHORT_INPUT && thread->conn != SIM_NOBODY &&
+	    side->world->ends[thread->conn].asks)
 		kind = NS_SHORT_REPLY;
 	thread->ready_ns += ready;
 	if (!thread->state)
@@ -434,6 +435,12 @@ static void fill_held(struct ns_exchange *out, const struct conn *conn, const st
 		out->delack_ts = peer->turn.fired_ts;
 }
 
+static bool knows_answerer(const struct turn *turn)
+{
+	return turn->request.spent_known && turn->spent_thread == turn->request.thread &&
+	       turn->spent_ts == turn->wrote_ts;
+}
+
 static void fill_served(const struct side *side, struct ns_exchange *out, const struct conn *conn,
 			const struct conn *peer, uint32_t ended)
 {
@@ -448,8 +455,7 @@ static void fill_served(const struct side *side, struct ns_exchange *out, const 
 	if (!turn->request.last_ts || turn->request.on_ts > turn->ts)
 		return;
 	fill_request(out, &turn->request);
-	if (turn->request.spent_known && turn->spent_thread == turn->request.thread &&
-	    turn->spent_ts == turn->wrote_ts)
+	if (knows_answerer(turn))
 		fill_spent(out, &turn->request.spent, &turn->spent);
 }
 
@@ -470,12 +476,6 @@ static void emit_exchange(struct side *side, struct ns_exchange *out)
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
 		*times[i] = known(*times[i]);
 	emit(side->out, out);
-}
-
-static bool knows_answerer(const struct turn *turn)
-{
-	return turn->request.spent_known && turn->spent_thread == turn->request.thread &&
-	       turn->spent_ts == turn->wrote_ts;
 }
 
 static void tell_answerer(struct side *side, const struct turn *turn)
@@ -1050,10 +1050,8 @@ static void on_out(struct side *side, const struct sim_hook *hook)
 	} else {
 		thread->voluntary++;
 	}
-	if (thread->last_send != SIM_NOBODY) {
+	if (thread->last_send != SIM_NOBODY)
 		thread->conn = thread->last_send;
-		thread->asks = side->world->ends[thread->conn].asks;
-	}
 	thread->last_send = SIM_NOBODY;
 }
 
@@ -1099,7 +1097,7 @@ static void on_in(struct side *side, const struct sim_hook *hook)
 		if (is_long || waits_on(thread))
 			end_wait(side, tid, NS_WAIT_SEEN);
 		else
-			count_short(thread, ns_passed(thread->since, wake_ts),
+			count_short(side, thread, ns_passed(thread->since, wake_ts),
 				    ns_passed(wake_ts, side->now));
 		if (thread->state) {
 			thread->many =
